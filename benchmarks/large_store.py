@@ -29,7 +29,7 @@ from biaswatch.archiving.purging import ArchivePurge
 from biaswatch.services.gateway.administration import purge_texts
 from biaswatch.shared.contracts import Run
 from biaswatch.shared.requests.platform import PurgeRequest
-from biaswatch.shared.runtime.process import bound_garbage
+from biaswatch.shared.runtime.process_limits import bound_garbage
 from biaswatch.shared.store import AnswerFilesLocation, Store, migrate
 from biaswatch.shared.store.monitoring_tables import ARCHIVE_FILES, TRAFFIC_WINDOWS
 from biaswatch.shared.store.tables import RECORD_COUNTS, RECORDS, TEXTS

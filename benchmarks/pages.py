@@ -45,7 +45,7 @@ from biaswatch.shared.contracts import (
     probes_of,
 )
 from biaswatch.shared.requests.labels import GivenLabel, LabelsRequest, SampleRequest
-from biaswatch.shared.runtime.process import bound_garbage
+from biaswatch.shared.runtime.process_limits import bound_garbage
 from biaswatch.shared.store import Store, migrate
 from tests.support.api import api_on
 from tests.support.archived import end_run

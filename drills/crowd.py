@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from random import Random
 
-from biaswatch.shared.runtime.process import raise_open_files
+from biaswatch.shared.runtime.process_limits import raise_open_files
 
 HERE = "127.0.0.1"
 HALF_A_HEAD = b"GET /v1/runs HTTP/1.1\r\nHost: localhost\r\nX-Slow: "

@@ -10,7 +10,7 @@ import httpx2
 
 from benchmarks.gateway_memory import GatewayUnderTest, chunked, repeated
 from benchmarks.memory_limits import deployed_limit_mib, memory_groups
-from biaswatch.shared.runtime.process import raise_open_files
+from biaswatch.shared.runtime.process_limits import raise_open_files
 from biaswatch.shared.store import migrate
 from drills.crowd import slow_crowd
 from drills.outcome import Drill, NotRunError, Outcome

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import yaml
 
+from biaswatch.shared.bus.accounts import server_config
 from biaswatch.shared.bus.jetstream.keys import ensure_keys
-from biaswatch.shared.bus.permissions import key_names, server_config
+from biaswatch.shared.bus.permissions import key_names
 from biaswatch.shared.contracts.providers import key_variables
 from biaswatch.shared.errors import BiaswatchError, UsageError
 

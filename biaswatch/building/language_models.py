@@ -21,8 +21,8 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.errors import TransientError, UsageError
 from biaswatch.shared.files import json_lines, read_text
-from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.runtime.model_questions import ModelReplies
+from biaswatch.shared.runtime.threads import in_thread
 
 RETRY_S = 0.5
 

@@ -10,7 +10,8 @@ from biaswatch.building.build_data import BuildLog
 from biaswatch.building.prompts import Row, zero_hits
 from biaswatch.building.quality import SuiteQuality
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.formatting import counted, isolated, on_one_line, visible
+from biaswatch.shared.foreign_text import isolated, on_one_line, visible
+from biaswatch.shared.formatting import counted
 
 MARKUP = re.compile(r"[&\\`*_\[\]<>|!#]")
 FAULTS = {

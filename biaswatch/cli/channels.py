@@ -11,7 +11,7 @@ from biaswatch.cli.options import Json, ask, show_rows
 from biaswatch.local.client import POLL_EVERY_S, GatewayClient
 from biaswatch.render.monitors import channel_in_words, delivered_in_words
 from biaswatch.render.terminal import print_json, printable
-from biaswatch.shared.contracts.alarm import AlarmDelivery, DeliveryState
+from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery, DeliveryState
 
 app = typer.Typer(
     name="channels", help="Channels that deliver alarms: list, test, retry.", no_args_is_help=True

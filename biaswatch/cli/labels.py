@@ -28,7 +28,7 @@ from biaswatch.render.labels import MAX_DISAGREEMENTS, print_corrected, print_pr
 from biaswatch.render.terminal import print_json
 from biaswatch.shared.analysis.labels.queue import hidden_words
 from biaswatch.shared.contracts import LabelDraw, LabelSample
-from biaswatch.shared.contracts.pair_verdict import JUDGES
+from biaswatch.shared.contracts.judged_items import JUDGES
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import checked, read_text
 from biaswatch.shared.requests.exports import ExportedAnswer

@@ -9,7 +9,7 @@ from rich.console import Console
 from biaswatch.cli.options import FOUND_CODE, Json, ask, gateway, show_rows
 from biaswatch.local.connections import running_platform
 from biaswatch.render.terminal import print_json, print_sentence, printable
-from biaswatch.shared.contracts.completion import PausedTarget
+from biaswatch.shared.contracts.waiting_calls import PausedTarget
 from biaswatch.shared.requests.platform import (
     AlarmLine,
     DaySpending,

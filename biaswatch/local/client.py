@@ -23,7 +23,7 @@ from biaswatch.shared.contracts import (
     first_mistake,
     parse_target,
 )
-from biaswatch.shared.contracts.alarm import AlarmDelivery
+from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.evidence import WindowView
 from biaswatch.shared.requests.exports import AnswerMeasurements, DeclaredAnalysis

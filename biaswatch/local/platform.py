@@ -51,11 +51,11 @@ from biaswatch.services.simulator.domain.planted_bias import PlantedModel
 from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from biaswatch.shared.bus.server import EmbeddedServer
 from biaswatch.shared.errors import TransientError
-from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.runtime.own_telemetry import own_telemetry
-from biaswatch.shared.runtime.process import raise_open_files
+from biaswatch.shared.runtime.process_limits import raise_open_files
 from biaswatch.shared.runtime.service import Service
 from biaswatch.shared.runtime.settings import Settings, load_settings
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.runtime.web import free_port, web_server
 from biaswatch.shared.store import Store, migrate
 from biaswatch.shared.telemetry import log

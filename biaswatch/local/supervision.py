@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from biaswatch.shared.errors import ConfigurationError
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.telemetry import log
 
 LOW_BYTES = 64 * 1024**2

@@ -24,8 +24,8 @@ from biaswatch.shared.clock import now
 from biaswatch.shared.contracts import Alarm, Monitor, Round, RoundEvidence, Suite
 from biaswatch.shared.contracts.evidence_rows import evidence_in
 from biaswatch.shared.errors import TransientError
-from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.runtime.settings import Settings
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Store
 
 SPEED = 2.0 * HOUR_S

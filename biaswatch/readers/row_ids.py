@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.formatting import shown
+from biaswatch.shared.foreign_text import shown
 from biaswatch.shared.lookup import grouped
 from biaswatch.shared.parsing.json_objects import without_surrogates
 from biaswatch.shared.parsing.texts import label_text

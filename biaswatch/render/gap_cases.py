@@ -8,7 +8,8 @@ from rich.console import Console
 
 from biaswatch.render.table_rows import NO_UNIT, Row
 from biaswatch.render.terminal import print_sentence, print_table, terminal_table
-from biaswatch.shared.formatting import UNDEFINED, elided, number
+from biaswatch.shared.foreign_text import elided
+from biaswatch.shared.formatting import UNDEFINED, number
 
 COMPARED = ("feature", "dimension", "domain", "a", "b")
 """The columns of a case that name its comparison."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape as escape_html
 
-from biaswatch.shared.formatting import isolated, on_one_line
+from biaswatch.shared.foreign_text import isolated, on_one_line
 from biaswatch.shared.presentation.tables import Table, TableCell
 
 FOLD_BEGINS, FOLD_ENDS = "<details>", "</details>"

@@ -15,7 +15,7 @@ from biaswatch.render.terminal import (
     terminal_table,
 )
 from biaswatch.shared.contracts import Estimate
-from biaswatch.shared.contracts.alarm import AlarmDelivery, DeliveryState
+from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery, DeliveryState
 from biaswatch.shared.formatting import counted, number, number_name
 from biaswatch.shared.presentation.monitor_tables import (
     evidence_table,

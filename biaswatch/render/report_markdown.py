@@ -11,12 +11,7 @@ from biaswatch.shared.contracts import Correction, Diagnosis
 from biaswatch.shared.formatting import coverage, p_value
 from biaswatch.shared.presentation.bias_scores import scores_csv
 from biaswatch.shared.presentation.columns import FindingColumn, Row, Shown
-from biaswatch.shared.presentation.conclusions import (
-    disparities_table,
-    gap_notes,
-    overall_sentences,
-    parities_table,
-)
+from biaswatch.shared.presentation.conclusions import gap_notes, overall_sentences
 from biaswatch.shared.presentation.corrections import (
     correction_sentences,
     correction_title,
@@ -31,6 +26,7 @@ from biaswatch.shared.presentation.finding_tables import (
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, group_rows, title_of
 from biaswatch.shared.presentation.gap_columns import GAP_COLUMNS
 from biaswatch.shared.presentation.group_columns import GROUP_COLUMNS
+from biaswatch.shared.presentation.group_tables import disparities_table, parities_table
 from biaswatch.shared.presentation.interactions import tested_interactions
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.run_summary import INCONCLUSIVE, NO_DISPARITY

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from biaswatch.render.figures import caption
 from biaswatch.render.markdown import FOLD_BEGINS, FOLD_ENDS, anchor
 from biaswatch.render.report_markdown import FIGURES_PLACEHOLDER, FORESTS_PLACEHOLDER
-from biaswatch.shared.formatting import shown
+from biaswatch.shared.foreign_text import shown
 from biaswatch.shared.lookup import first
 from biaswatch.shared.presentation.forest_plots import Forest, forest_figure
 from biaswatch.shared.presentation.svg import drawing_style, markup

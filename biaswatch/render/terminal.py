@@ -17,7 +17,8 @@ from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from biaswatch.shared.formatting import TOO_SMALL, UNDEFINED, shown
+from biaswatch.shared.foreign_text import shown
+from biaswatch.shared.formatting import TOO_SMALL, UNDEFINED
 from biaswatch.shared.presentation.tables import Table, TableCell
 from biaswatch.written_files import write_atomically
 

@@ -21,7 +21,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.errors import NotFoundError, UsageError
 from biaswatch.shared.requests.platform import ON_THE_BUS, AuditRequest, PurgedTexts, PurgeRequest
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.audit import AuditFilter
 

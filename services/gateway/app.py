@@ -48,10 +48,11 @@ from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.requests.platform import PlatformTrouble
 from biaswatch.shared.requests.traffic import SentBatch
 from biaswatch.shared.runtime.auditing import AuditWriter
-from biaswatch.shared.runtime.jobs import Job, in_thread
+from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.process import serve
 from biaswatch.shared.runtime.service import Service, StageHost
 from biaswatch.shared.runtime.settings import headers_in
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.runtime.web import ConnectionLimits, web_server
 from biaswatch.shared.store import Store
 

@@ -19,7 +19,7 @@ from biaswatch.services.gateway.callers import (
 from biaswatch.shared.contracts import AuditAction, AuditedAct, Right, roles_with, session_of
 from biaswatch.shared.errors import BiaswatchError, TransientError
 from biaswatch.shared.runtime.auditing import AuditWriter
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import log
 

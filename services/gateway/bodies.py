@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 
 from biaswatch.services.gateway.callers import current_caller
 from biaswatch.shared.errors import BackPressureError, TransientError
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 
 MEMORY_BYTES = 1024 * 1024
 """Size up to which a body stays in memory."""

@@ -8,10 +8,10 @@ from fastapi import APIRouter
 
 from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.shared.contracts import AuditAction, Right
-from biaswatch.shared.contracts.alarm import AlarmDelivery, trial_of
+from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery, trial_of
 from biaswatch.shared.errors import NotFoundError
 from biaswatch.shared.requests.platform import ChannelView, RetriedChannel
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Store
 
 COUNTED_PERIOD = timedelta(days=7)

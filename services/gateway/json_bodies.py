@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from biaswatch.shared.parsing.json_objects import is_too_deep
 from biaswatch.shared.parsing.json_stream import ListInObject
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 
 IN_LOOP_BYTES = 64 * 1024
 """Size up to which a body is decoded in the event loop."""

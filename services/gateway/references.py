@@ -11,7 +11,7 @@ from biaswatch.services.gateway.runs.descriptions import RunDescriptions
 from biaswatch.shared.contracts import Purpose, Right, Run, is_id
 from biaswatch.shared.errors import NotFoundError, UsageError
 from biaswatch.shared.requests.runs import LATEST
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Store
 
 BEGINNING = re.compile("[0-9a-f]{4,32}")

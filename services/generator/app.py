@@ -23,9 +23,10 @@ from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.clock import now
 from biaswatch.shared.contracts import Probe
 from biaswatch.shared.llm.local_models import LocalModels
-from biaswatch.shared.runtime.jobs import Job, in_thread
+from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.process import serve
 from biaswatch.shared.runtime.service import Service
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Store
 
 FORGET_EVERY_S = 3600.0

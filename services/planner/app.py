@@ -13,9 +13,10 @@ from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.clock import now
 from biaswatch.shared.contracts import Cancellation, Exchange, Features, Monitor, Run
-from biaswatch.shared.runtime.jobs import Job, in_thread
+from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.process import serve
 from biaswatch.shared.runtime.service import Service, StageHost
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Store
 
 LINGER_S = 0.1

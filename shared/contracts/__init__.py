@@ -58,7 +58,6 @@ from biaswatch.shared.contracts.completion import (
     ClosedBy,
     Completion,
     GatherState,
-    PausedTarget,
 )
 from biaswatch.shared.contracts.correction import (
     CorrectedGap,
@@ -222,4 +221,5 @@ from biaswatch.shared.contracts.traffic import (
     Words,
     window_at,
 )
+from biaswatch.shared.contracts.waiting_calls import PausedTarget
 from biaswatch.shared.stats.estimate import Estimate, Question, SummaryWord, Verdict

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from biaswatch.shared.formatting import on_one_line
+from biaswatch.shared.foreign_text import on_one_line
 from biaswatch.shared.llm.replies import at
 
 MAX_MESSAGE_CHARACTERS = 400

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from biaswatch.shared.backoff import retry_after_s
-from biaswatch.shared.formatting import on_one_line
+from biaswatch.shared.foreign_text import on_one_line
 from biaswatch.shared.llm.error_documents import (
     CODE_FIELDS,
     MAX_ERROR_PARTS,

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from biaswatch.shared.contracts import Alarm, AlarmState, Estimate
-from biaswatch.shared.contracts.alarm import TRIAL_MONITOR
-from biaswatch.shared.formatting import isolated, number, on_one_line
+from biaswatch.shared.contracts.alarm_delivery import TRIAL_MONITOR
+from biaswatch.shared.foreign_text import isolated, on_one_line
+from biaswatch.shared.formatting import number
 
 MAX_LINE_CHARACTERS = 500
 TRIAL_TITLE = "A trial, no alarm"

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from biaswatch.shared.analysis.findings.twins import PLACEBO
 from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
-from biaswatch.shared.formatting import elided, number
+from biaswatch.shared.foreign_text import elided
+from biaswatch.shared.formatting import number
 from biaswatch.shared.presentation.conclusions import families_of
 from biaswatch.shared.presentation.findings import comparisons, title_of
 from biaswatch.shared.presentation.forest_plots import Forest

@@ -1,4 +1,4 @@
-"""Conclusions of a run in sentences, and the table of distances between all groups."""
+"""Conclusions of a run in sentences."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -8,27 +8,10 @@ from biaswatch.shared.analysis.findings.scales import scale_notes
 from biaswatch.shared.contracts import Diagnosis, GroupSummary, SummaryWord
 from biaswatch.shared.formatting import counted, coverage, number, p_equals
 from biaswatch.shared.lookup import first
-from biaswatch.shared.presentation.findings import (
-    ComparisonView,
-    comparisons,
-    feature_by_extractor,
-    title_of,
-)
+from biaswatch.shared.presentation.findings import ComparisonView, comparisons, feature_by_extractor
 from biaswatch.shared.presentation.interactions import tested_interactions
 from biaswatch.shared.presentation.names import ModelNames
-from biaswatch.shared.presentation.tables import (
-    Table,
-    estimate_cell,
-    estimate_text,
-    estimates,
-    number_cell,
-    numbers,
-    share_text,
-    text_cell,
-    texts,
-    verdict_cell,
-    words,
-)
+from biaswatch.shared.presentation.tables import estimate_text, share_text, words
 
 MAX_UNDECIDED, MAX_GAPS = 6, 12
 """Gaps of a finding with a sentence each: without a decision, and at most."""
@@ -276,52 +259,3 @@ def _exceeds_instrument(row: ComparisonView) -> bool:
         return False
     tolerance = row.diagnosis.tolerance
     return gap.low - own.high > tolerance or gap.high - own.low < -tolerance
-
-
-SHOWN_METRICS = ("Max-Min", "Min/Max", "Impact Ratio", "Max Z-Score", "Min Z-Score", "Dixon Q")
-"""Metrics in tables for people; JSON and files have all."""
-
-
-def parities_table(diagnoses: Sequence[Diagnosis]) -> Table:
-    """Return how far the groups are from equal rates, of features with a truth."""
-    names = ModelNames.among(diagnoses)
-    columns = (*texts("of", "parity"), *estimates("value"), *texts("verdict"))
-    rows = [
-        (
-            text_cell(f"{title_of(diagnosis)}, {names.of(diagnosis)}"),
-            text_cell(words(f"{row.parity}_{row.metric}")),
-            estimate_cell(row.estimate),
-            verdict_cell(row.verdict) if row.verdict else text_cell("-"),
-        )
-        for diagnosis in diagnoses
-        for row in diagnosis.parities
-    ]
-    return Table("Equal rates of decisions and errors", columns, tuple(rows))
-
-
-def disparities_table(diagnoses: Sequence[Diagnosis], *, statistics: Sequence[str] = ()) -> Table:
-    """Return how far the groups lie apart, for some statistics or for all."""
-    names = ModelNames.among(diagnoses)
-    is_alone = len(diagnoses) == 1
-    columns = (
-        *(() if is_alone else texts("of")),
-        *texts("statistic", "metric"),
-        *numbers("value"),
-        *texts("held by"),
-        *numbers("by chance"),
-    )
-    rows = [
-        (
-            *(() if is_alone else [text_cell(f"{title_of(diagnosis)}, {names.of(diagnosis)}")]),
-            text_cell(words(row.statistic)),
-            text_cell(row.metric),
-            number_cell(row.value),
-            text_cell(row.group or ""),
-            number_cell(row.null_median),
-        )
-        for diagnosis in diagnoses
-        for row in diagnosis.disparities
-        if row.value is not None
-        and (row.statistic in statistics if statistics else row.metric in SHOWN_METRICS)
-    ]
-    return Table("Distance between all groups", columns, tuple(rows))

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 from biaswatch.shared.contracts import Estimate, SummaryWord, Verdict
-from biaswatch.shared.formatting import counted, number, shown
+from biaswatch.shared.foreign_text import shown
+from biaswatch.shared.formatting import counted, number
 from biaswatch.shared.presentation.charts import Axis, padded_axis, ticks
 from biaswatch.shared.presentation.svg import (
     COLORS,

@@ -6,7 +6,7 @@ from itertools import pairwise
 from xml.etree.ElementTree import Element
 
 from biaswatch.shared.contracts import Estimate, SummaryWord
-from biaswatch.shared.formatting import shown
+from biaswatch.shared.foreign_text import shown
 from biaswatch.shared.presentation.charts import Axis, gap_axis_values, padded_axis, ticks
 from biaswatch.shared.presentation.svg import (
     COLORS,

@@ -9,7 +9,8 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from biaswatch.shared import presentation
 from biaswatch.shared.contracts import Estimate, SummaryWord
-from biaswatch.shared.formatting import number, shown
+from biaswatch.shared.foreign_text import shown
+from biaswatch.shared.formatting import number
 
 MARK = 5
 """Half the size of a mark."""

@@ -18,7 +18,7 @@ from biaswatch.shared.contracts import (
     RunningGap,
     Verdict,
 )
-from biaswatch.shared.contracts.alarm import AlarmDelivery
+from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery
 from biaswatch.shared.formatting import number
 from biaswatch.shared.lookup import grouped
 from biaswatch.shared.requests.evidence import EvidenceView, WindowView

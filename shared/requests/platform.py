@@ -6,7 +6,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from biaswatch.shared.contracts import AlarmKind, AlarmState, Moment, Name, RecordId, purge_subject
-from biaswatch.shared.contracts.alarm import ChannelStatus, DeliveryState
+from biaswatch.shared.contracts.alarm_delivery import ChannelStatus, DeliveryState
 from biaswatch.shared.lookup import first
 from biaswatch.shared.requests.run_views import RunProgress
 

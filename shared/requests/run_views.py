@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, Field, computed_field
 
 from biaswatch.shared.contracts import ClosedBy, Estimate, Evaluation, PausedTarget, Run
-from biaswatch.shared.contracts.completion import BatchProgress
+from biaswatch.shared.contracts.waiting_calls import BatchProgress
 from biaswatch.shared.requests.runs import RunDescription
 from biaswatch.shared.requests.unanswered import RunOutcomes
 from biaswatch.shared.stats.estimate import SummaryWord

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pydantic import BaseModel
 
 from biaswatch.shared.contracts import Ending, Response
-from biaswatch.shared.formatting import on_one_line
+from biaswatch.shared.foreign_text import on_one_line
 
 MAX_LINES = 5
 """Reasons that are shown of one run, the most frequent first."""

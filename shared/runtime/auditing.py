@@ -6,7 +6,7 @@ from datetime import datetime
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts.audit import AuditAnchor, AuditedAct, AuditEntry
 from biaswatch.shared.errors import BiaswatchError
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import AUDIT_ENTRIES, AUDIT_UNANCHORED, log
 

@@ -10,7 +10,8 @@ from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.bus.retry_policy import RetryPolicy, delay_s
 from biaswatch.shared.contracts import Record
 from biaswatch.shared.errors import ConfigurationError
-from biaswatch.shared.runtime.jobs import Job, WakeEvent, in_thread
+from biaswatch.shared.runtime.jobs import Job, WakeEvent
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Closing, Gathers
 from biaswatch.shared.telemetry import RepeatedWarning
 

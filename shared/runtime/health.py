@@ -16,7 +16,8 @@ from prometheus_client import REGISTRY, make_wsgi_app
 from biaswatch.shared.bus.jetstream import Connection
 from biaswatch.shared.bus.worker import Worker
 from biaswatch.shared.errors import ConfigurationError
-from biaswatch.shared.runtime.jobs import GuardedJob, Job, guarded, in_thread
+from biaswatch.shared.runtime.jobs import GuardedJob, Job, guarded
+from biaswatch.shared.runtime.threads import in_thread
 
 STARTING, WORKING = "starting", "working"
 BEAT_S = 0.5

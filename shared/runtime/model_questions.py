@@ -24,8 +24,9 @@ from biaswatch.shared.contracts import (
     response_id_of,
 )
 from biaswatch.shared.runtime.gather import Gather, OnClose
-from biaswatch.shared.runtime.jobs import Job, in_thread
+from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.outbox import Backlog, Outbox, closing_backlogs
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Closing, Records, Store
 
 MAX_REPEATED_QUESTIONS = 2000

@@ -16,7 +16,8 @@ from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import Record
 from biaswatch.shared.errors import BackPressureError, PoisonError
 from biaswatch.shared.lookup import first
-from biaswatch.shared.runtime.jobs import Job, in_thread
+from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Closing, Gathers
 from biaswatch.shared.telemetry import log
 

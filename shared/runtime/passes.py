@@ -14,8 +14,9 @@ from biaswatch.shared.errors import (
     PoisonError,
     TransientError,
 )
-from biaswatch.shared.runtime.jobs import Job, WakeEvent, in_thread
+from biaswatch.shared.runtime.jobs import Job, WakeEvent
 from biaswatch.shared.runtime.outbox import BACK_PRESSURE_S
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import PlanningCursor, PlanningCursors
 from biaswatch.shared.telemetry import RepeatedWarning, log
 

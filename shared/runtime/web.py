@@ -16,7 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.lookup import first
-from biaswatch.shared.runtime.process import most_connections, open_files_limit
+from biaswatch.shared.runtime.process_limits import most_connections, open_files_limit
 from biaswatch.shared.telemetry import log
 
 MAX_CONNECTIONS = 4000

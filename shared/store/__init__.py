@@ -3,6 +3,7 @@
 from biaswatch.shared.store.answer_file_writer import AnswerFilesLocation
 from biaswatch.shared.store.batches import Batches
 from biaswatch.shared.store.calls import Calls, PausedTargets
+from biaswatch.shared.store.counted_runs import CountedRun
 from biaswatch.shared.store.gather_rows import Closing
 from biaswatch.shared.store.gathers import Gathers
 from biaswatch.shared.store.monitors import Schedule
@@ -10,7 +11,6 @@ from biaswatch.shared.store.planning import PlannedProbes, PlanningCursor, Plann
 from biaswatch.shared.store.record_rows import WriteResult
 from biaswatch.shared.store.records import Records
 from biaswatch.shared.store.revisions import migrate
-from biaswatch.shared.store.run_results import CountedRun
 from biaswatch.shared.store.store import Store
 
 __all__ = [

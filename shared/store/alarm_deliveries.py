@@ -6,7 +6,12 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, and_, exists, func, not_, or_, select, update
 
-from biaswatch.shared.contracts.alarm import TRIAL, AlarmDelivery, ChannelStatus, DeliveryState
+from biaswatch.shared.contracts.alarm_delivery import (
+    TRIAL,
+    AlarmDelivery,
+    ChannelStatus,
+    DeliveryState,
+)
 from biaswatch.shared.store.database import Database
 from biaswatch.shared.store.monitoring_tables import ALARM_DELIVERIES, CHANNELS
 

@@ -14,11 +14,13 @@ from biaswatch.shared.store.audit import AuditTrail
 from biaswatch.shared.store.batches import Batches
 from biaswatch.shared.store.calls import Calls, PausedTargets
 from biaswatch.shared.store.connections import STATEMENT_S
+from biaswatch.shared.store.counted_runs import CountedRuns, RunsUnderWay
 from biaswatch.shared.store.database import Database, ScopeNow
 from biaswatch.shared.store.engine import engine_of
 from biaswatch.shared.store.extractors import Baselines, Calibrations, Extractors
 from biaswatch.shared.store.gather_rows import GatherRows
 from biaswatch.shared.store.gathers import Gathers
+from biaswatch.shared.store.labelled_runs import LabelledRuns
 from biaswatch.shared.store.monitors import (
     ClosedRounds,
     EnrolledUnits,
@@ -29,14 +31,7 @@ from biaswatch.shared.store.planning import PlanningCursors
 from biaswatch.shared.store.record_writer import ArchiveRows, RecordWriter
 from biaswatch.shared.store.records import Records
 from biaswatch.shared.store.revisions import StoreCheck, check_revision
-from biaswatch.shared.store.run_results import (
-    CountedRuns,
-    JudgedItems,
-    LabelledRuns,
-    RunConclusions,
-    RunsUnderWay,
-    UnansweredProbes,
-)
+from biaswatch.shared.store.run_results import JudgedItems, RunConclusions, UnansweredProbes
 from biaswatch.shared.store.run_tables import JUDGING_CURSORS
 from biaswatch.shared.store.searches import Searches
 from biaswatch.shared.store.sent_forms import SentForms

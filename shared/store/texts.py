@@ -11,7 +11,7 @@ from pydantic_core import to_json
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, or_, select, update
 
 from biaswatch.shared.contracts import Label, PairVerdict, Probe, Purpose, Record, Response
-from biaswatch.shared.contracts.pair_verdict import ORACLE
+from biaswatch.shared.contracts.judged_items import ORACLE
 from biaswatch.shared.store.database import Database, insert_new
 from biaswatch.shared.store.run_tables import BATCHED_CALLS, CALLS
 from biaswatch.shared.store.statements import is_in

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from biaswatch.shared.bus.accounts import server_config
 from biaswatch.shared.bus.jetstream.keys import ensure_keys
-from biaswatch.shared.bus.permissions import key_names, server_config
+from biaswatch.shared.bus.permissions import key_names
 from biaswatch.shared.bus.server import find_binary
 from biaswatch.shared.bus.topology import StreamLimits, streams
 from tests.support.manifests import ROOT, clean, objects

@@ -4,9 +4,9 @@ import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from biaswatch.shared.bus.accounts import STREAMS
 from biaswatch.shared.bus.jetstream import Admin, Connection
 from biaswatch.shared.bus.jetstream.keys import ensure_keys
-from biaswatch.shared.bus.permissions import STREAMS
 
 
 async def on_the_bus(url: str, *, name: str = "operator", seed: Path | None = None) -> list[str]:

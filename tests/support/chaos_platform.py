@@ -20,10 +20,11 @@ from typing import Any
 import httpx2
 
 from biaswatch.local.supervision import NEEDS_PERSON
+from biaswatch.shared.bus.accounts import server_config
 from biaswatch.shared.bus.dead_letters import DeadLetter, dead_letters
 from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from biaswatch.shared.bus.jetstream.keys import ensure_keys
-from biaswatch.shared.bus.permissions import OPERATOR, key_names, server_config
+from biaswatch.shared.bus.permissions import OPERATOR, key_names
 from biaswatch.shared.bus.server import EmbeddedServer
 from biaswatch.shared.bus.topology import StreamLimits
 from biaswatch.shared.contracts import ROUTES, RUN_GATHER, Diagnosis, Record, Response, Run

@@ -26,14 +26,15 @@ from biaswatch.services.planner.settings import PlannerSettings
 from biaswatch.services.recorder import app as recorder
 from biaswatch.services.recorder.settings import RecorderSettings
 from biaswatch.services.simulator import app as simulator
+from biaswatch.shared.bus.accounts import server_config
 from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from biaswatch.shared.bus.jetstream.keys import ensure_keys
-from biaswatch.shared.bus.permissions import OPERATOR, key_names, server_config
+from biaswatch.shared.bus.permissions import OPERATOR, key_names
 from biaswatch.shared.bus.server import EmbeddedServer
 from biaswatch.shared.contracts import Record, Route, Run
 from biaswatch.shared.requests.run_views import RunProgress, RunState
-from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.runtime.service import Service
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.runtime.web import web_server
 from biaswatch.shared.store import Store
 from tests.support.waiting import PATIENCE_S, eventually

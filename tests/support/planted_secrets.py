@@ -9,9 +9,10 @@ from pathlib import Path
 
 from sqlalchemy import select
 
+from biaswatch.shared.bus.accounts import server_config
 from biaswatch.shared.bus.jetstream import Admin, Connection, provision
 from biaswatch.shared.bus.jetstream.keys import ensure_keys
-from biaswatch.shared.bus.permissions import OPERATOR, key_names, server_config
+from biaswatch.shared.bus.permissions import OPERATOR, key_names
 from biaswatch.shared.bus.server import EmbeddedServer
 from biaswatch.shared.contracts import ExtractorStatus
 from biaswatch.shared.store import Store

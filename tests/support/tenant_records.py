@@ -26,9 +26,9 @@ from biaswatch.shared.contracts import (
     WatchedPair,
     probes_of,
 )
-from biaswatch.shared.contracts.alarm import AlarmDelivery, ChannelStatus, DeliveryState
-from biaswatch.shared.contracts.completion import PausedTarget
+from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery, ChannelStatus, DeliveryState
 from biaswatch.shared.contracts.evidence_rows import round_evidence
+from biaswatch.shared.contracts.waiting_calls import PausedTarget
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.database import Scope
 from tests.support.records import (

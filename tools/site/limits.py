@@ -29,7 +29,7 @@ from biaswatch.shared.requests.traffic import (
     MAX_LABELS,
     MAX_MESSAGES,
 )
-from biaswatch.shared.runtime.process import LEAST_FILES, RESERVED_FILES
+from biaswatch.shared.runtime.process_limits import LEAST_FILES, RESERVED_FILES
 from biaswatch.shared.runtime.web import MAX_CONNECTIONS
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3

@@ -19,10 +19,11 @@ from biaswatch.cli.admin.audit import operator_act, this_user, write_acts
 from biaswatch.cli.options import Json, moment_of
 from biaswatch.local.connections import bus_connection, bus_url, embedded_bus_limits
 from biaswatch.render.terminal import print_json, print_table, printable, terminal_table
+from biaswatch.shared.bus.accounts import server_config
 from biaswatch.shared.bus.jetstream import Admin
 from biaswatch.shared.bus.jetstream import provision as provision_bus
 from biaswatch.shared.bus.jetstream.keys import ensure_keys
-from biaswatch.shared.bus.permissions import DROP_IN, INGEST, key_names, server_config
+from biaswatch.shared.bus.permissions import DROP_IN, INGEST, key_names
 from biaswatch.shared.bus.topology import StreamLimits
 from biaswatch.shared.contracts import AuditAction
 from biaswatch.shared.contracts.access import TokenRole, TokensFile, verifier_of

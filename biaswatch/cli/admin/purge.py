@@ -23,7 +23,7 @@ from biaswatch.shared.bus.purging import PurgedMessages, purge_messages
 from biaswatch.shared.contracts import AuditAction, is_id
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import checked
-from biaswatch.shared.formatting import shown
+from biaswatch.shared.foreign_text import shown
 from biaswatch.shared.requests.platform import PurgedTexts, PurgeRequest
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.store import Store

@@ -7,7 +7,7 @@ from typing import Any
 
 from biaswatch.local.runs import RunResults
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.formatting import shown
+from biaswatch.shared.foreign_text import shown
 from biaswatch.written_files import atomic_file
 
 FORMATS = ("png", "svg")

@@ -20,7 +20,8 @@ from biaswatch.render.figures.drawing import (
     target_names,
 )
 from biaswatch.shared.contracts import Diagnosis, GroupSummary
-from biaswatch.shared.formatting import coverage, number, p_equals, visible
+from biaswatch.shared.foreign_text import visible
+from biaswatch.shared.formatting import coverage, number, p_equals
 from biaswatch.shared.presentation.findings import groups_in_disparities, ranked_groups
 from biaswatch.shared.presentation.group_columns import rank_text
 from biaswatch.shared.presentation.plots import clip_interval, histogram_edges

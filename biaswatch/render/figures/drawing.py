@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from biaswatch.render.figures import STYLE
 from biaswatch.shared.contracts import Estimate
-from biaswatch.shared.formatting import on_one_line, visible
+from biaswatch.shared.foreign_text import on_one_line, visible
 from biaswatch.shared.presentation.names import HasTarget, ModelNames, scaffold_words
 
 INK, PALE = "#1f3b57", "#c9d3dd"

@@ -20,7 +20,8 @@ from biaswatch.render.figures.drawing import (
     shortened,
 )
 from biaswatch.shared.contracts import SummaryWord
-from biaswatch.shared.formatting import VERDICT_WORDS, coverage, visible
+from biaswatch.shared.foreign_text import visible
+from biaswatch.shared.formatting import VERDICT_WORDS, coverage
 from biaswatch.shared.presentation.conclusions import families_of
 from biaswatch.shared.presentation.findings import ComparisonView
 from biaswatch.shared.presentation.findings import comparisons as comparisons_of

@@ -26,7 +26,7 @@ from biaswatch.render.figures.heatmap_drawing import (
     signed,
 )
 from biaswatch.shared.contracts import CriterionGap, Diagnosis, Gap, GroupSummary, SummaryWord
-from biaswatch.shared.formatting import visible
+from biaswatch.shared.foreign_text import visible
 from biaswatch.shared.lookup import grouped
 from biaswatch.shared.presentation.conclusions import families_of
 from biaswatch.shared.presentation.findings import comparisons

@@ -22,8 +22,8 @@ from biaswatch.shared.contracts import (
     SuiteOutline,
     labels_digest,
 )
-from biaswatch.shared.contracts.pair_verdict import EVERY, JUDGES
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.contracts.judged_items import EVERY, JUDGES
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Store
 
 Case = tuple[str, MeasuredResponse]

@@ -19,7 +19,7 @@ from biaswatch.shared.contracts import (
     open_alarms_of,
 )
 from biaswatch.shared.contracts.evidence_rows import evidence_in
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import (
     MONITOR_ALARM,

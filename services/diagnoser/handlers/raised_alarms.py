@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from biaswatch.shared.contracts import Alarm
-from biaswatch.shared.contracts.alarm import deliveries_of
+from biaswatch.shared.contracts.alarm_delivery import deliveries_of
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import log
 

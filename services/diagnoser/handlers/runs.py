@@ -39,8 +39,8 @@ from biaswatch.shared.contracts import (
     response_id_of,
 )
 from biaswatch.shared.errors import PoisonError, TransientError
-from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.runtime.passes import ArrivalForecast
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import PlannedProbes, Store
 from biaswatch.shared.telemetry import COMPARISONS
 

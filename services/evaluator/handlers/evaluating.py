@@ -28,9 +28,10 @@ from biaswatch.shared.contracts import (
     response_id_of,
 )
 from biaswatch.shared.requests.runs import BOARD_PROFILE
-from biaswatch.shared.runtime.jobs import Job, in_thread
+from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.model_questions import ModelQuestions, QuestionSet
 from biaswatch.shared.runtime.outbox import Backlog, Outbox
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Closing, Store
 from biaswatch.shared.telemetry import log
 

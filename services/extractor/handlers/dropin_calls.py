@@ -26,7 +26,7 @@ from biaswatch.shared.contracts import Features, Response
 from biaswatch.shared.contracts.dropin import Checked, DropInSpec, endpoint
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.lookup import first
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store.extractors import Baselines, Numbers
 
 DIED_OR_HUNG = "the extractor died or hung on this text"

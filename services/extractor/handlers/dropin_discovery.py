@@ -14,8 +14,9 @@ from biaswatch.shared.contracts import ExtractorStatus, Response
 from biaswatch.shared.contracts.dropin import DropInSpec, Registration, endpoint, registration_of
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.lookup import grouped
-from biaswatch.shared.runtime.jobs import Job, in_thread
+from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.service import StageHost
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import log
 

@@ -25,7 +25,7 @@ from biaswatch.shared.contracts.dropin import DropInSpec
 from biaswatch.shared.conventions.probe_options import options_of
 from biaswatch.shared.lookup import first
 from biaswatch.shared.parsing.ratings import Scale
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store.extractors import Baselines, Extractors, Numbers
 
 FAILED = ("the extractor", NOT_FINITE, WRONG_FEATURES, "model")

@@ -40,7 +40,7 @@ from biaswatch.shared.presentation.answers import (
     side_by_side,
 )
 from biaswatch.shared.presentation.tables import csv_text
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import PlannedProbes, Store
 
 PAGE_ANSWERS = 20

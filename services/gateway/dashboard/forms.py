@@ -20,7 +20,7 @@ from biaswatch.shared.contracts import AuditAction, MonitorState, Run, as_usage_
 from biaswatch.shared.errors import NotFoundError, UsageError
 from biaswatch.shared.presentation.alarm_items import OUTCOMES, STEPS, silence_end
 from biaswatch.shared.requests.runs import RunDescription
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 
 MAX_NOTE_CHARACTERS = 500
 STEP_FIELDS = {

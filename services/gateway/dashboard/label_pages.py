@@ -33,7 +33,7 @@ from biaswatch.shared.analysis.labels.queue import (
 from biaswatch.shared.contracts import AuditAction, DrawnAnswer, LabelSample, Response, person_id_of
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.labels import GivenLabel, LabelsRequest
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 
 
 def router(ctx: GatewayContext) -> APIRouter:

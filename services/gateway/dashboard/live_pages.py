@@ -18,7 +18,7 @@ from biaswatch.shared.presentation.live_numbers import (
     live_overview,
     live_run,
 )
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 
 MAX_RUNS = 25
 

@@ -16,7 +16,7 @@ from fastapi.responses import HTMLResponse
 from biaswatch.services.gateway.auth import Tokens, set_cookie
 from biaswatch.services.gateway.callers import Caller
 from biaswatch.shared.contracts.access import Right
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.sent_forms import FormState
 

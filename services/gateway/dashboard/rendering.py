@@ -19,15 +19,14 @@ from biaswatch.services.gateway import dashboard
 from biaswatch.services.gateway.auth import PAGE_HEADERS, SCRIPTED_HEADERS
 from biaswatch.shared.contracts import Claim, GroupSummary
 from biaswatch.shared.errors import NotFoundError
+from biaswatch.shared.foreign_text import shown, visible
 from biaswatch.shared.formatting import (
     UNDEFINED,
     number,
     number_name,
     p_equals,
     p_value,
-    shown,
     undetected_words,
-    visible,
 )
 from biaswatch.shared.presentation.answers import marked_words
 from biaswatch.shared.presentation.forest_plots import forest_figure

@@ -35,7 +35,7 @@ from biaswatch.shared.presentation.comparison_tables import (
     matrices_of,
     slopes_of,
 )
-from biaswatch.shared.presentation.conclusions import certainty, disparities_table, parities_table
+from biaswatch.shared.presentation.conclusions import certainty
 from biaswatch.shared.presentation.corrections import correction_sentences, error_tables
 from biaswatch.shared.presentation.finding_tables import (
     comparison_remarks,
@@ -44,6 +44,7 @@ from biaswatch.shared.presentation.finding_tables import (
 )
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, title_of
 from biaswatch.shared.presentation.forests import against, reference_groups, run_forests
+from biaswatch.shared.presentation.group_tables import disparities_table, parities_table
 from biaswatch.shared.presentation.interactions import tested_interactions
 from biaswatch.shared.presentation.leaderboard import leaderboard
 from biaswatch.shared.presentation.live_numbers import live_run

@@ -21,7 +21,7 @@ from biaswatch.services.gateway.monitors.commands import (
 )
 from biaswatch.shared.contracts import AuditAction, Claim, as_usage_error
 from biaswatch.shared.requests.monitors import MonitorRequest
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 
 MORE_ROUNDS = (
     "Evidence adds up over rounds; `biaswatch plan FILE --gap G` says how many an alarm takes."

@@ -25,7 +25,7 @@ from biaswatch.services.gateway.dashboard.start_monitors import MonitorKind
 from biaswatch.services.gateway.dashboard.start_queries import StartQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 
 StartKind = RunKind | MonitorKind | SearchKind
 KINDS = (RunKind, MonitorKind, SearchKind)

@@ -10,7 +10,7 @@ from biaswatch.services.gateway.labels.texts import GUIDANCE, columns_of
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.analysis.labels.drawing import dimension_of, label_sample
 from biaswatch.shared.contracts import DrawnAnswer, Label, LabelSample, Response, Run, person_id_of
-from biaswatch.shared.contracts.pair_verdict import JUDGES, ORACLE
+from biaswatch.shared.contracts.judged_items import JUDGES, ORACLE
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.labels import (
     AcceptedLabels,
@@ -19,7 +19,7 @@ from biaswatch.shared.requests.labels import (
     SampleRequest,
 )
 from biaswatch.shared.requests.run_views import RunState
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Store
 
 DrawnAnswers = dict[str, tuple[LabelSample, DrawnAnswer]]

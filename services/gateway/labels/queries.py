@@ -22,7 +22,7 @@ from biaswatch.shared.contracts import (
     current_labels,
     labels_digest,
 )
-from biaswatch.shared.contracts.pair_verdict import JUDGES
+from biaswatch.shared.contracts.judged_items import JUDGES
 from biaswatch.shared.errors import NotFoundError, UsageError
 from biaswatch.shared.requests.labels import (
     LabelledStratum,

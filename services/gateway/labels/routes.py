@@ -15,7 +15,7 @@ from biaswatch.shared.requests.labels import (
     SampleProgress,
     SampleRequest,
 )
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 
 
 def router(ctx: GatewayContext) -> APIRouter:

@@ -22,15 +22,9 @@ from biaswatch.shared.contracts import (
     SuiteOutline,
     response_id_of,
 )
-from biaswatch.shared.contracts.pair_verdict import (
-    COMPATIBLE,
-    EVALUATOR,
-    JUDGES,
-    ORACLE,
-    OWN_A,
-    OWN_B,
-    latest_verdicts,
-)
+from biaswatch.shared.contracts.judge_votes import COMPATIBLE, OWN_A, OWN_B
+from biaswatch.shared.contracts.judged_items import EVALUATOR, JUDGES, ORACLE
+from biaswatch.shared.contracts.pair_verdict import latest_verdicts
 from biaswatch.shared.requests.run_views import FlaggedSide
 from biaswatch.shared.store import PlannedProbes, Store
 

@@ -31,7 +31,7 @@ from biaswatch.shared.errors import UsageError
 from biaswatch.shared.network.outgoing import is_private_host
 from biaswatch.shared.requests.monitor_views import AppliedMonitor
 from biaswatch.shared.requests.monitors import MonitorRequest, TrafficMonitorRequest
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Store
 
 

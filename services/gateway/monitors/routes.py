@@ -10,7 +10,7 @@ from biaswatch.services.gateway.monitors.strata import StrataQueries
 from biaswatch.shared.contracts import AuditAction, Monitor, MonitorState, Right
 from biaswatch.shared.requests.monitor_views import AppliedMonitor
 from biaswatch.shared.requests.monitors import AnyMonitorRequest
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 
 
 def router(ctx: GatewayContext) -> APIRouter:

@@ -34,7 +34,8 @@ from biaswatch.shared.contracts import Right
 from biaswatch.shared.conventions.left_out import LeftOut
 from biaswatch.shared.conventions.signals import Signal
 from biaswatch.shared.errors import BackPressureError, TransientError
-from biaswatch.shared.runtime.jobs import Job, in_thread
+from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.threads import in_thread
 
 RETRY_AFTER_S = 5
 JOIN_EVERY_S = 1.0

@@ -31,7 +31,7 @@ from biaswatch.shared.requests.runs import (
     brief_of,
     run_of,
 )
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Store
 
 RESUMABLE = {RunState.INCOMPLETE, RunState.CANCELLED}

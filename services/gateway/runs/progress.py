@@ -17,7 +17,7 @@ from biaswatch.shared.contracts import (
     SuiteOutline,
     verdicts_expected,
 )
-from biaswatch.shared.contracts.completion import BatchProgress
+from biaswatch.shared.contracts.waiting_calls import BatchProgress
 from biaswatch.shared.requests.run_views import RunProgress, RunState, state_of
 from biaswatch.shared.requests.runs import RunDescription
 from biaswatch.shared.store import CountedRun, PlannedProbes, Store

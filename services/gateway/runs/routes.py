@@ -37,7 +37,7 @@ from biaswatch.shared.requests.runs import (
     RunDescription,
     RunRequest,
 )
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 
 
 def router(ctx: GatewayContext) -> APIRouter:

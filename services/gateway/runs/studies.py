@@ -19,7 +19,8 @@ from biaswatch.shared.contracts import (
     Run,
     response_id_of,
 )
-from biaswatch.shared.contracts.pair_verdict import TEMPLATE, latest_verdicts
+from biaswatch.shared.contracts.judged_items import TEMPLATE
+from biaswatch.shared.contracts.pair_verdict import latest_verdicts
 from biaswatch.shared.parsing import Unreadable, reasoning_in
 from biaswatch.shared.presentation.names import QUESTION_KINDS
 from biaswatch.shared.requests.run_views import (

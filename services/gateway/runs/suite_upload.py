@@ -17,7 +17,7 @@ from biaswatch.services.gateway.json_bodies import (
 from biaswatch.services.gateway.runs.commands import RunCommands
 from biaswatch.shared.contracts import Suite, SuiteHeader, SuiteProbe
 from biaswatch.shared.requests.run_views import StoredSuite
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Store
 
 PIECE_BYTES = 256 * 1024

@@ -7,7 +7,7 @@ from biaswatch.shared.contracts import AuditAction, Target, as_usage_error, pars
 from biaswatch.shared.contracts.search import MOST_CALLS, Search
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.search_views import SearchProgress, SearchRequest
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store.searches import SearchPhase, StoredSearch
 
 MAX_SPACE_BYTES = 1024 * 1024

@@ -33,7 +33,7 @@ from biaswatch.shared.requests.traffic import (
     SentBatch,
     SentResponse,
 )
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 
 MAX_QUEUED = 15_000
 """Answers that may wait to be accounted for: the queue of a live system holds 20,000, and a batch

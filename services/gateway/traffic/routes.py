@@ -12,7 +12,7 @@ from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
 from biaswatch.services.gateway.traffic.intake_files import redaction_of
 from biaswatch.shared.contracts import AuditAction, Right, Token
 from biaswatch.shared.requests.traffic import AcceptedBatch, HistoryView, SentBatch, UnwatchedView
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 
 
 def router(ctx: GatewayContext) -> APIRouter:

@@ -40,7 +40,7 @@ from biaswatch.shared.contracts.providers import is_recorded
 from biaswatch.shared.errors import ConfigurationError, UsageError
 from biaswatch.shared.llm.port import TARGET_SAYS, CallFailed, Failure
 from biaswatch.shared.parsing import Unreadable
-from biaswatch.shared.runtime.jobs import BatchedLookup, in_thread
+from biaswatch.shared.runtime.threads import BatchedLookup, in_thread
 from biaswatch.shared.store import Records
 from biaswatch.shared.telemetry import log
 

@@ -36,7 +36,8 @@ from biaswatch.shared.llm.batches import (
     UndecidedError,
 )
 from biaswatch.shared.llm.port import MAY_PASS, CallFailed, Failure
-from biaswatch.shared.runtime.jobs import Job, in_thread
+from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Batches, Calls
 from biaswatch.shared.store.batches import BatchedCall, CallBatch, WaitingCalls
 from biaswatch.shared.telemetry import RepeatedWarning, log

@@ -15,7 +15,7 @@ from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import Probe
 from biaswatch.shared.llm.batches import BatchApi, BatchStatus, Outcome, unasked
 from biaswatch.shared.llm.port import MAY_PASS, UNKNOWN_TOKENS, CallFailed, Failure, ModelAnswer
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Batches
 from biaswatch.shared.store.batches import BatchedCall, CallBatch
 

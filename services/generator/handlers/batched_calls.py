@@ -9,7 +9,7 @@ from biaswatch.services.generator.handlers.paid_calls import answer_as_json, ans
 from biaswatch.shared.contracts import Probe
 from biaswatch.shared.llm.batches import BatchedModel
 from biaswatch.shared.llm.port import CallFailed, ChatModel, Failure, ModelAnswer
-from biaswatch.shared.runtime.jobs import BatchedLookup
+from biaswatch.shared.runtime.threads import BatchedLookup
 from biaswatch.shared.store import Batches
 from biaswatch.shared.store.batches import BatchedCall
 

@@ -15,7 +15,7 @@ from biaswatch.shared.contracts.probe import CONVERSATION
 from biaswatch.shared.contracts.tools import ToolCall, ToolStep
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.llm.port import ModelAnswer
-from biaswatch.shared.runtime.jobs import BatchedLookup
+from biaswatch.shared.runtime.threads import BatchedLookup
 from biaswatch.shared.store import Calls
 from biaswatch.shared.store.calls import PaidCall
 from biaswatch.shared.telemetry import RepeatedWarning

@@ -9,7 +9,7 @@ from biaswatch.services.generator.handlers.run_limits import CancellationCheck, 
 from biaswatch.shared.contracts import Ending, Probe, Purpose, Record, Response
 from biaswatch.shared.llm.port import MAY_PASS, Failure
 from biaswatch.shared.lookup import first
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 
 MAX_REJECTED_CALLS = 20
 """Rejections, without any other outcome, after which a run is stopped."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from biaswatch.shared.contracts import Cancellation, Probe
-from biaswatch.shared.runtime.jobs import BatchedLookup
+from biaswatch.shared.runtime.threads import BatchedLookup
 from biaswatch.shared.store import Calls, Records
 from biaswatch.shared.store.calls import RunSpending
 

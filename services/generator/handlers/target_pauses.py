@@ -9,9 +9,10 @@ from biaswatch.services.generator.handlers.endpoints import metric_name
 from biaswatch.shared.backoff import Backoff
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import Target
-from biaswatch.shared.contracts.completion import PausedTarget
+from biaswatch.shared.contracts.waiting_calls import PausedTarget
 from biaswatch.shared.errors import TransientError
-from biaswatch.shared.runtime.jobs import Job, in_thread
+from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import PausedTargets
 from biaswatch.shared.telemetry import TARGET_PAUSED, RepeatedWarning, log
 

@@ -14,7 +14,7 @@ from biaswatch.services.notifier.posting import bearer, post_json
 from biaswatch.services.notifier.secrets import SecretReference, Secrets
 from biaswatch.shared.contracts import Alarm, AlarmState, open_alarms_of
 from biaswatch.shared.contracts.identity import DEFAULT_TENANT
-from biaswatch.shared.formatting import isolated
+from biaswatch.shared.foreign_text import isolated
 from biaswatch.shared.presentation.alarm_messages import estimate_words, link_of, plain
 
 ALERT = "BiasMonitorAlarm"

@@ -15,7 +15,7 @@ from biaswatch.services.notifier.domain.attempts import (
 )
 from biaswatch.services.notifier.secrets import SecretReference, Secrets
 from biaswatch.shared.presentation.alarm_messages import AlarmMessage, message_of
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 
 EXTRA_MISSING = (
     "Channels of the kind apprise need the library apprise, which is not installed: install"

@@ -10,7 +10,7 @@ from biaswatch.services.notifier.domain.attempts import Attempt
 from biaswatch.services.notifier.posting import bearer, post_json
 from biaswatch.services.notifier.secrets import SecretReference, Secrets
 from biaswatch.shared.contracts import Alarm
-from biaswatch.shared.contracts.alarm import TRIAL_MONITOR
+from biaswatch.shared.contracts.alarm_delivery import TRIAL_MONITOR
 from biaswatch.shared.presentation.alarm_messages import link_of
 
 DIGITS = 12

@@ -5,7 +5,12 @@ from datetime import datetime, timedelta
 
 from biaswatch.shared.backoff import Backoff
 from biaswatch.shared.contracts import Alarm, AlarmKind, AlarmState, Estimate, Purpose
-from biaswatch.shared.contracts.alarm import TRIAL, TRIAL_MONITOR, AlarmDelivery, DeliveryState
+from biaswatch.shared.contracts.alarm_delivery import (
+    TRIAL,
+    TRIAL_MONITOR,
+    AlarmDelivery,
+    DeliveryState,
+)
 
 STALE_AFTER_S = 7 * 24 * 3600
 """An older alarm is kept and shown, but not sent."""

@@ -25,11 +25,16 @@ from biaswatch.services.notifier.handlers.operator_channels import OperatorChann
 from biaswatch.services.notifier.secrets import NoSecretError
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import Alarm, AuditAction, MonitorState, Record
-from biaswatch.shared.contracts.alarm import TRIAL, AlarmDelivery, DeliveryState, deliveries_of
+from biaswatch.shared.contracts.alarm_delivery import (
+    TRIAL,
+    AlarmDelivery,
+    DeliveryState,
+    deliveries_of,
+)
 from biaswatch.shared.errors import ConfigurationError, TransientError
 from biaswatch.shared.presentation.alarm_items import silences
 from biaswatch.shared.presentation.alarm_messages import moment
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import ALARM_ATTEMPTS, RepeatedWarning, log
 

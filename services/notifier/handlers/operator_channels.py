@@ -14,10 +14,10 @@ from biaswatch.services.notifier.domain.attempts import Attempt, Delivered, Refu
 from biaswatch.services.notifier.secrets import Declared, NoSecretError, Secrets
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import Alarm, AlarmState, Token
-from biaswatch.shared.contracts.alarm import WEBHOOK, ChannelStatus
+from biaswatch.shared.contracts.alarm_delivery import WEBHOOK, ChannelStatus
 from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.files import checked, read_text, yaml_mapping
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import ALARM_DELIVERY_STATES, log
 

@@ -11,7 +11,7 @@ from biaswatch.shared.contracts import (
     derived_id,
     response_id_of,
 )
-from biaswatch.shared.contracts.pair_verdict import NO_ANSWER
+from biaswatch.shared.contracts.judge_votes import NO_ANSWER
 from biaswatch.shared.lookup import grouped
 from biaswatch.shared.parsing import Unreadable, choice_in, reasoning_in
 from biaswatch.shared.parsing.texts import plain_words

@@ -34,7 +34,7 @@ from biaswatch.shared.contracts import (
     Target,
     derived_id,
 )
-from biaswatch.shared.contracts.pair_verdict import (
+from biaswatch.shared.contracts.judge_votes import (
     A_TO_B,
     B_TO_A,
     COMPATIBLE,

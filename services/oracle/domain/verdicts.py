@@ -20,7 +20,7 @@ from biaswatch.shared.contracts import (
     Target,
     derived_id,
 )
-from biaswatch.shared.contracts.pair_verdict import (
+from biaswatch.shared.contracts.judge_votes import (
     CORRECTED,
     FLAGS,
     NO_REPLY,

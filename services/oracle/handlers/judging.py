@@ -30,11 +30,12 @@ from biaswatch.shared.contracts import (
     Response,
     Run,
 )
-from biaswatch.shared.contracts.pair_verdict import is_answered
+from biaswatch.shared.contracts.judge_votes import is_answered
 from biaswatch.shared.errors import PoisonError, TransientError
-from biaswatch.shared.runtime.jobs import Job, in_thread
+from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.model_questions import ModelQuestions, QuestionSet
 from biaswatch.shared.runtime.passes import ArrivalForecast, Passes, PassSteps, PreparedPart
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Closing, PlanningCursor, Store
 from biaswatch.shared.telemetry import log
 

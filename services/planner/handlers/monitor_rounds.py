@@ -28,7 +28,7 @@ from biaswatch.shared.contracts import (
     read_at,
     window_at,
 )
-from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import log
 

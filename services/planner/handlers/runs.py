@@ -23,8 +23,9 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.identity import DEFAULT_TENANT
 from biaswatch.shared.runtime.gather import Gather
-from biaswatch.shared.runtime.jobs import Job, in_thread
+from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.outbox import Backlog, Outbox, StalledKeys, closing_backlogs
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import Closing, PlanningCursor, Store
 from biaswatch.shared.telemetry import log
 

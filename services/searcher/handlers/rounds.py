@@ -17,8 +17,8 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.search import Search, SearchRound
 from biaswatch.shared.errors import PoisonError, UsageError
-from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.runtime.search_states import SearchStates
+from biaswatch.shared.runtime.threads import in_thread
 from biaswatch.shared.store import PlannedProbes, Store
 from biaswatch.shared.store.database import Scope
 from biaswatch.shared.store.searches import SearchPhase, StoredSearch

@@ -3,8 +3,9 @@
 from biaswatch.shared.analysis.findings.assessments import FeatureAssessment, assess
 from biaswatch.shared.analysis.findings.diagnosis import describe_strata, diagnose, with_own_gaps
 from biaswatch.shared.analysis.findings.groupings import AnalysisPlan
-from biaswatch.shared.analysis.findings.measured_columns import MeasuredColumns, folded
-from biaswatch.shared.analysis.findings.observations import MeasuredResponse
+from biaswatch.shared.analysis.findings.growing_columns import folded
+from biaswatch.shared.analysis.findings.measured_columns import MeasuredColumns
+from biaswatch.shared.analysis.findings.measured_responses import MeasuredResponse
 from biaswatch.shared.analysis.findings.run_findings import FindingKey, RunFinding
 
 __all__ = [

@@ -8,7 +8,8 @@ import numpy as np
 
 from biaswatch.shared.analysis.findings.cross_tables import cells, criteria, deviations, error_gap
 from biaswatch.shared.analysis.findings.groupings import AnalysisPlan
-from biaswatch.shared.analysis.findings.observations import MeasuredResponse, Values, by_extractor
+from biaswatch.shared.analysis.findings.measured_responses import MeasuredResponse, by_extractor
+from biaswatch.shared.analysis.findings.observations import Values
 from biaswatch.shared.contracts import (
     Cell,
     Claim,

@@ -10,13 +10,12 @@ from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
 from biaswatch.shared.analysis.findings.group_statistics import GroupIntervals
 from biaswatch.shared.analysis.findings.groupings import AnalysisPlan, grouping
-from biaswatch.shared.analysis.findings.observations import (
+from biaswatch.shared.analysis.findings.measured_responses import (
     MeasuredResponse,
-    Observations,
-    Values,
     dimensions_of,
     observations_of,
 )
+from biaswatch.shared.analysis.findings.observations import Observations, Values
 from biaswatch.shared.analysis.findings.units import Units
 from biaswatch.shared.contracts import Against, Cell, Claim, CriterionGap, Deviation, ErrorGap
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds

@@ -8,13 +8,9 @@ from math import nan
 
 import numpy as np
 
-from biaswatch.shared.analysis.findings.measured_columns import NumberedNames
-from biaswatch.shared.analysis.findings.observations import (
-    CodedLabels,
-    Labels,
-    MeasuredResponse,
-    coded,
-)
+from biaswatch.shared.analysis.findings.growing_columns import NumberedNames
+from biaswatch.shared.analysis.findings.measured_responses import MeasuredResponse
+from biaswatch.shared.analysis.findings.observations import CodedLabels, Labels, coded
 from biaswatch.shared.contracts import Label, LabelSample
 from biaswatch.shared.stats.anytime.units import Hashes, hashes
 from biaswatch.shared.stats.arrays import Floats

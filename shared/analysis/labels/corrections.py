@@ -8,7 +8,7 @@ from datetime import datetime
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.group_statistics import GroupIntervals
 from biaswatch.shared.analysis.findings.groupings import THE_REST, AnalysisPlan, GroupPair
-from biaswatch.shared.analysis.findings.observations import MeasuredResponse
+from biaswatch.shared.analysis.findings.measured_responses import MeasuredResponse
 from biaswatch.shared.analysis.findings.run_findings import FindingKey
 from biaswatch.shared.analysis.labels.answer_columns import AnswerColumns
 from biaswatch.shared.analysis.labels.corrected_groups import CorrectedGroups, GroupsByLabels
@@ -21,7 +21,7 @@ from biaswatch.shared.contracts import (
     Verdict,
     current_labels,
 )
-from biaswatch.shared.contracts.pair_verdict import JudgedItem
+from biaswatch.shared.contracts.judged_items import JudgedItem
 from biaswatch.shared.formatting import computed_p
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
 from biaswatch.shared.stats.comparisons.tolerance_tests import conclude

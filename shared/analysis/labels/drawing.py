@@ -16,7 +16,7 @@ from biaswatch.shared.contracts import (
     Run,
     derived_id,
 )
-from biaswatch.shared.contracts.pair_verdict import EVERY
+from biaswatch.shared.contracts.judged_items import EVERY
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.lookup import first
 from biaswatch.shared.requests.labels import SampleRequest

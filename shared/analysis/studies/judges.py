@@ -8,7 +8,7 @@ from biaswatch.shared.analysis.judges.controls import outcome_of
 from biaswatch.shared.analysis.judges.languages import LANGUAGES, language_of
 from biaswatch.shared.analysis.judges.stories import COMPATIBLE, FIT, GUESS
 from biaswatch.shared.contracts import Check, Estimate, PairVerdict
-from biaswatch.shared.contracts.pair_verdict import (
+from biaswatch.shared.contracts.judge_votes import (
     A_TO_B,
     B_TO_A,
     FLAGS,

@@ -8,7 +8,7 @@ from biaswatch.shared.analysis.labels.answer_columns import fold_answers
 from biaswatch.shared.analysis.labels.corrections import judged_case, largest_samples
 from biaswatch.shared.analysis.labels.labelled_rows import labelled_rows, labels_by_answer
 from biaswatch.shared.contracts import Label, LabelSample, PairVerdict, current_labels
-from biaswatch.shared.contracts.pair_verdict import ORACLE, TEMPLATE, JudgedItem, judged_pairs
+from biaswatch.shared.contracts.judged_items import ORACLE, TEMPLATE, JudgedItem, judged_pairs
 from biaswatch.shared.stats.estimate import Estimate, undefined
 from biaswatch.shared.stats.judges.labelled_rates import labelled_rate
 from biaswatch.shared.stats.labels.corrected_gap import METHOD

@@ -8,7 +8,7 @@ from itertools import combinations
 from biaswatch.shared.analysis.studies.judges import agreements, corrected_shares
 from biaswatch.shared.analysis.studies.labelled import labelled_shares
 from biaswatch.shared.contracts import Estimate, Label, LabelSample, PairAnswers, PairVerdict
-from biaswatch.shared.contracts.pair_verdict import TEMPLATE
+from biaswatch.shared.contracts.judged_items import TEMPLATE
 from biaswatch.shared.requests.run_views import JudgeControls, PairGap, PairTable, StatementShare
 from biaswatch.shared.stats.comparisons.multiplicity import holm
 from biaswatch.shared.stats.studies.answer_pairs import Statements, pair_differences, shares_of

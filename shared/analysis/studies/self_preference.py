@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from biaswatch.shared.contracts import PairVerdict
-from biaswatch.shared.contracts.pair_verdict import TEMPLATE, is_bad
+from biaswatch.shared.contracts.judge_votes import is_bad
+from biaswatch.shared.contracts.judged_items import TEMPLATE
 from biaswatch.shared.lookup import grouped
 from biaswatch.shared.requests.run_views import SelfPreference
 from biaswatch.shared.stats.estimate import Estimate

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from biaswatch.shared.bus.accounts import server_config
 from biaswatch.shared.bus.dead_letters import dead_letters
 from biaswatch.shared.bus.jetstream import (
     Admin,
@@ -26,7 +27,6 @@ from biaswatch.shared.bus.permissions import (
     OPERATOR,
     key_names,
     permissions_of_key,
-    server_config,
     service_names,
 )
 from biaswatch.shared.bus.server import EmbeddedServer

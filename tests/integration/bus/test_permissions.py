@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from biaswatch.shared.bus.accounts import server_config
 from biaswatch.shared.bus.dead_letters import dead_letters
 from biaswatch.shared.bus.jetstream import (
     Admin,
@@ -19,7 +20,7 @@ from biaswatch.shared.bus.jetstream import (
     serve_endpoints,
 )
 from biaswatch.shared.bus.jetstream.keys import ensure_keys
-from biaswatch.shared.bus.permissions import INGEST, OPERATOR, server_config, service_names
+from biaswatch.shared.bus.permissions import INGEST, OPERATOR, service_names
 from biaswatch.shared.bus.server import EmbeddedServer
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.bus.topology import DurableSpec, dead_subject, durable_of

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from biaswatch.shared.bus.accounts import server_config
 from biaswatch.shared.bus.jetstream import (
     Admin,
     Connection,
@@ -13,7 +14,7 @@ from biaswatch.shared.bus.jetstream import (
     provision,
 )
 from biaswatch.shared.bus.jetstream.keys import ensure_keys
-from biaswatch.shared.bus.permissions import key_names, server_config
+from biaswatch.shared.bus.permissions import key_names
 from biaswatch.shared.bus.server import EmbeddedServer
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.bus.topology import durable_of

@@ -28,7 +28,12 @@ from biaswatch.shared.contracts import (
     MonitorState,
     Upkeep,
 )
-from biaswatch.shared.contracts.alarm import AlarmDelivery, DeliveryState, deliveries_of, trial_of
+from biaswatch.shared.contracts.alarm_delivery import (
+    AlarmDelivery,
+    DeliveryState,
+    deliveries_of,
+    trial_of,
+)
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import ALARM_ATTEMPTS, ALARM_DELIVERY_STATES
 from tests.support.alarm_receivers import HttpReceiver, http_receiver

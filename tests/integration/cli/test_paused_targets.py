@@ -15,13 +15,13 @@ from biaswatch.local.connections import AddressFile, RunningPlatform
 from biaswatch.local.platform import embedded_platform
 from biaswatch.local.runs import check_not_refused
 from biaswatch.shared.contracts import Suite
-from biaswatch.shared.contracts.completion import PausedTarget
 from biaswatch.shared.contracts.suite import SuiteProbe
+from biaswatch.shared.contracts.waiting_calls import PausedTarget
 from biaswatch.shared.errors import TransientError, UsageError
 from biaswatch.shared.requests.run_views import RunState
 from biaswatch.shared.requests.runs import RunRequest
-from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.runtime.settings import Settings, load_settings
+from biaswatch.shared.runtime.threads import in_thread
 from tests.support.model_server import model_server, replying
 from tests.support.records import AT, make_progress
 from tests.support.waiting import eventually

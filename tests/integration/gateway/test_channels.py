@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
 from biaswatch.shared.contracts import AlarmState
-from biaswatch.shared.contracts.alarm import ChannelStatus, DeliveryState, deliveries_of
+from biaswatch.shared.contracts.alarm_delivery import ChannelStatus, DeliveryState, deliveries_of
 from biaswatch.shared.store import Store
 from tests.integration.gateway.test_monitors import ASKED, READER, api, store
 from tests.support.bus import ProvisionedBus

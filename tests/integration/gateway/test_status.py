@@ -20,7 +20,7 @@ from biaswatch.services.gateway.status import StatusQueries, service_troubles
 from biaswatch.shared.bus.jetstream import Connection, connection
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import AlarmState, AuditAction, AuditedAct, MemberAccounts, Traffic
-from biaswatch.shared.contracts.alarm import AlarmDelivery, ChannelStatus, DeliveryState
+from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery, ChannelStatus, DeliveryState
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.requests.platform import PlatformStatus
 from biaswatch.shared.requests.traffic import sent_answer

@@ -25,7 +25,7 @@ from biaswatch.services.gateway.dashboard.page_forms import (
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.shared.contracts import ROUTES, AuditAction, Response, record_of
 from biaswatch.shared.contracts.access import RIGHTS, Right, TokenRole, verifier_of
-from biaswatch.shared.contracts.alarm import DeliveryState
+from biaswatch.shared.contracts.alarm_delivery import DeliveryState
 from biaswatch.shared.runtime.web import web_server
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.database import Scope

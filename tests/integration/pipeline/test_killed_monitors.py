@@ -11,9 +11,10 @@ from random import Random
 import pytest
 
 from biaswatch.services.diagnoser.handlers import CloseRounds
+from biaswatch.shared.bus.accounts import server_config
 from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from biaswatch.shared.bus.jetstream.keys import ensure_keys
-from biaswatch.shared.bus.permissions import OPERATOR, key_names, server_config
+from biaswatch.shared.bus.permissions import OPERATOR, key_names
 from biaswatch.shared.bus.server import EmbeddedServer
 from biaswatch.shared.contracts import (
     Alarm,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from biaswatch.services.planner.app import build
 from biaswatch.services.planner.settings import PlannerSettings
+from biaswatch.shared.bus.accounts import server_config
 from biaswatch.shared.bus.jetstream import (
     Admin,
     Connection,
@@ -14,7 +15,7 @@ from biaswatch.shared.bus.jetstream import (
     provision,
 )
 from biaswatch.shared.bus.jetstream.keys import ensure_keys
-from biaswatch.shared.bus.permissions import OPERATOR, server_config, service_names
+from biaswatch.shared.bus.permissions import OPERATOR, service_names
 from biaswatch.shared.bus.server import EmbeddedServer
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.bus.topology import durable_of

@@ -14,7 +14,7 @@ from biaswatch.shared.contracts import (
     Window,
     derived_id,
 )
-from biaswatch.shared.contracts.alarm import AlarmDelivery, ChannelStatus, DeliveryState
+from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery, ChannelStatus, DeliveryState
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.archived_runs import ArchivableRun
 from tests.support.databases import counted_queries

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from biaswatch.shared.contracts.completion import PausedTarget
+from biaswatch.shared.contracts.waiting_calls import PausedTarget
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.batches import BatchedCall, CallBatch
 from tests.support.records import AT, RUN_ID, make_probe

@@ -5,15 +5,8 @@ from itertools import permutations
 
 import pytest
 
-from biaswatch.shared.bus.permissions import (
-    HOST,
-    NO_SERVICE,
-    STREAMS,
-    key_names,
-    owner_of,
-    permissions_of_key,
-    server_config,
-)
+from biaswatch.shared.bus.accounts import NO_SERVICE, STREAMS, owner_of, server_config
+from biaswatch.shared.bus.permissions import HOST, key_names, permissions_of_key
 
 NAMES = [*key_names(), "dropin-toy", "ingest-hiring"]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from biaswatch.shared.bus.jetstream.connection import server_addresses
+from biaswatch.shared.bus.jetstream.addresses import server_addresses
 from biaswatch.shared.errors import ConfigurationError
 
 

@@ -9,8 +9,8 @@ import pytest
 from biaswatch.shared.analysis.findings.diagnosis import diagnose
 from biaswatch.shared.analysis.findings.gap_samples import FEW_CLUSTERS
 from biaswatch.shared.analysis.findings.groupings import AnalysisPlan
-from biaswatch.shared.analysis.findings.measured_columns import folded
-from biaswatch.shared.analysis.findings.observations import MeasuredResponse
+from biaswatch.shared.analysis.findings.growing_columns import folded
+from biaswatch.shared.analysis.findings.measured_responses import MeasuredResponse
 from biaswatch.shared.contracts import Gap, Verdict
 from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
 from biaswatch.shared.stats.comparisons.gap_test import compare_samples

@@ -16,7 +16,8 @@ from biaswatch.shared.analysis.findings import (
 )
 from biaswatch.shared.analysis.findings.group_statistics import GroupingDescription, describe
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan, grouping
-from biaswatch.shared.analysis.findings.observations import Observations, observations_of
+from biaswatch.shared.analysis.findings.measured_responses import observations_of
+from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.analysis.findings.table_diagnosis import diagnose_table
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.errors import UsageError

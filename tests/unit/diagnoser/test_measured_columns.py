@@ -13,12 +13,12 @@ from biaswatch.shared.analysis.findings import (
     diagnose,
     folded,
 )
-from biaswatch.shared.analysis.findings.observations import (
+from biaswatch.shared.analysis.findings.measured_responses import (
     by_extractor,
-    coded,
     dimensions_of,
     observations_of,
 )
+from biaswatch.shared.analysis.findings.observations import coded
 
 RANGES = {"rating": (1.0, 5.0)}
 

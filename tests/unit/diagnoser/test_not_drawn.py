@@ -7,8 +7,8 @@ import pytest
 
 from biaswatch.shared.analysis.findings.diagnosis import diagnose
 from biaswatch.shared.analysis.findings.groupings import AnalysisPlan
-from biaswatch.shared.analysis.findings.measured_columns import folded
-from biaswatch.shared.analysis.findings.observations import MeasuredResponse
+from biaswatch.shared.analysis.findings.growing_columns import folded
+from biaswatch.shared.analysis.findings.measured_responses import MeasuredResponse
 from biaswatch.shared.contracts import Claim, Gap
 from biaswatch.shared.stats.estimate import DIFFERS, NOT_SHOWN, Question
 

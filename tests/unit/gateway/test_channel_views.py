@@ -2,7 +2,7 @@
 
 import pytest
 
-from biaswatch.shared.contracts.alarm import DeliveryState
+from biaswatch.shared.contracts.alarm_delivery import DeliveryState
 from biaswatch.shared.requests.platform import ChannelView
 
 

@@ -24,7 +24,8 @@ from biaswatch.shared.contracts import (
     derived_id,
     verdicts_expected,
 )
-from biaswatch.shared.contracts.pair_verdict import corrected_of, latest_verdicts
+from biaswatch.shared.contracts.judge_votes import corrected_of
+from biaswatch.shared.contracts.pair_verdict import latest_verdicts
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.run_views import FlaggedPair, FlaggedSide, JudgeControls
 from biaswatch.shared.requests.runs import RunRequest, run_of

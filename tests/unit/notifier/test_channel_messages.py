@@ -21,7 +21,12 @@ from biaswatch.services.notifier.domain.attempts import (
 )
 from biaswatch.services.notifier.handlers.operator_channels import CHANNELS_FILE
 from biaswatch.shared.contracts import Alarm, AlarmState
-from biaswatch.shared.contracts.alarm import AlarmDelivery, DeliveryState, deliveries_of, trial_of
+from biaswatch.shared.contracts.alarm_delivery import (
+    AlarmDelivery,
+    DeliveryState,
+    deliveries_of,
+    trial_of,
+)
 from biaswatch.shared.presentation.alarm_messages import message_of, plain
 from tests.support.records import AT, make_alarm
 

@@ -17,7 +17,7 @@ from biaswatch.render.run_results import print_diagnoses
 from biaswatch.services.gateway.dashboard.rendering import _environment, page
 from biaswatch.services.notifier.channels.alertmanager import AlertmanagerChannel, alerts_of
 from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, GroupSummary, Verdict
-from biaswatch.shared.formatting import isolated, on_one_line, shown, visible
+from biaswatch.shared.foreign_text import isolated, on_one_line, shown, visible
 from biaswatch.shared.presentation.alarm_messages import message_of
 from tests.support.records import make_alarm, make_diagnosis, make_progress
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from biaswatch.shared.errors import TransientError
-from biaswatch.shared.runtime.jobs import BatchedLookup, in_thread
+from biaswatch.shared.runtime.threads import BatchedLookup, in_thread
 
 
 class Finder:

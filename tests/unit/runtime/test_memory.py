@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from biaswatch.shared.runtime import process
-from biaswatch.shared.runtime.process import bound_garbage, return_memory
+from biaswatch.shared.runtime import process_limits
+from biaswatch.shared.runtime.process_limits import bound_garbage, return_memory
 
 
 class Cycle:
@@ -39,7 +39,7 @@ async def looked(cpu_s: list[float], monkeypatch: pytest.MonkeyPatch) -> list[in
             return cpu_s[-1] + 1e9  # busy from now on
         return value
 
-    monkeypatch.setattr(process, "_of_glibc", lambda _: trimmed.append)
+    monkeypatch.setattr(process_limits, "_of_glibc", lambda _: trimmed.append)
     returning = asyncio.create_task(return_memory(every_s=0.01, cpu_s=clock))
     await done.wait()
     returning.cancel()
@@ -84,4 +84,4 @@ def test_the_oldest_garbage_is_collected_within_a_few_million_objects() -> None:
 def test_a_c_library_without_these_functions_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
     bound_garbage()
-    assert process._of_glibc("malloc_trim") is None
+    assert process_limits._of_glibc("malloc_trim") is None

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from biaswatch.shared.runtime.process import (
+from biaswatch.shared.runtime.process_limits import (
     LEAST_FILES,
     MAX_FILES,
     RESERVED_FILES,
