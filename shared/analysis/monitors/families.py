@@ -70,7 +70,7 @@ class RoundVectors:
     steps: tuple[tuple[SetVectors, ...], ...] = ()
 
     @cached_property
-    def feature_places(self) -> Ints:
+    def feature_positions(self) -> Ints:
         """The place of each comparison's feature in `features`."""
         places = {watched: place for place, watched in enumerate(self.features)}
         return np.array([places[comparison.watched] for comparison in self.comparisons])
@@ -232,7 +232,7 @@ def _pair_weights(labels: Sequence[Labels], pair: WatchedPair) -> Floats:
 
 def _log_wealth(bets: Floats, weights: Floats, sets: SetVectors, vectors: RoundVectors) -> Floats:
     """Return [bets]: what bets on the comparisons' differences earn on sets of the same labels."""
-    places = vectors.feature_places
+    places = vectors.feature_positions
     by_answer = np.zeros((len(bets), weights.shape[1], len(vectors.features)))
     for place in range(len(vectors.features)):
         own = places == place
@@ -245,7 +245,7 @@ def _log_wealth(bets: Floats, weights: Floats, sets: SetVectors, vectors: RoundV
 def _after(
     past: PastDifferences, weights: Floats, sets: SetVectors, vectors: RoundVectors
 ) -> PastDifferences:
-    places = vectors.feature_places
+    places = vectors.feature_positions
     differences = np.einsum("cl,slc->sc", weights, sets.answers[:, :, places])
     has_sides = weights.any(axis=1) * float(len(differences))
     return PastDifferences(
