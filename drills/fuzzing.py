@@ -1,6 +1,11 @@
-"""A drill about the HTTP API: schemathesis sends it made-up requests for a while."""
+"""A drill about the HTTP API: schemathesis sends it made-up requests for a while.
+
+It is the administrator of a tenant of its own, so it may delete and purge all that it learns of,
+and nothing of the tenant that has runs and traffic.
+"""
 
 import asyncio
+import json
 import re
 import time
 from asyncio.subprocess import PIPE, STDOUT
@@ -8,6 +13,7 @@ from pathlib import Path
 
 import httpx2
 
+from biaswatch.shared.contracts.access import verifier_of
 from biaswatch.shared.store import migrate
 from drills.outcome import Drill, NotRunError, Outcome
 from drills.scene import Scene, scene
@@ -25,13 +31,29 @@ FAILURE = re.compile(r"^- (.+)$", re.MULTILINE)
 CASES = re.compile(r"([\d,]+) generated")
 
 
+TOKENS = {"fuzzer": "the fuzzer's own token", "default": "the token of the live system"}
+"""By tenant."""
+ROLES = {"fuzzer": "admin", "default": "ingest"}
+
+
+def _tokens_file(folder: Path) -> Path:
+    tokens = [
+        {"name": tenant, "role": ROLES[tenant], "tenant": tenant, "verifier": verifier_of(token)}
+        for tenant, token in TOKENS.items()
+    ]
+    path = folder / "tokens.json"  # JSON is YAML
+    path.write_text(json.dumps({"tokens": tokens}))
+    return path
+
+
 async def fuzzed(folder: Path, minutes: int) -> Outcome:
     """Fuzz the gateway for some minutes while runs and traffic go on."""
     if not SCHEMATHESIS.exists():
         raise NotRunError("no schemathesis; `make .venv-api/.installed` installs it")
     url = f"sqlite:///{folder / 'store.db'}"
     migrate(url)
-    async with scene(folder, url) as here:
+    settings = {"BIASWATCH_GATEWAY_TOKENS_FILE": str(_tokens_file(folder))}
+    async with scene(folder, url, settings=settings, token=TOKENS["default"]) as here:
         await here.begin_run()
         fuzzing = asyncio.create_task(_schemathesis(here, folder, minutes))
         while not fuzzing.done():
@@ -42,12 +64,13 @@ async def fuzzed(folder: Path, minutes: int) -> Outcome:
 
 async def _schemathesis(here: Scene, folder: Path, minutes: int) -> Outcome:
     address = here.platform.gateway_url
-    async with httpx2.AsyncClient(timeout=PATIENCE_S) as client:
+    header = f"Bearer {TOKENS['fuzzer']}"
+    async with httpx2.AsyncClient(timeout=PATIENCE_S, headers={"Authorization": header}) as client:
         schema = await client.get(f"{address}/openapi.json")  # schemathesis waits for 10 s only
     (folder / "openapi.json").write_bytes(schema.content)
     words = (
-        "run", "openapi.json", "--url", address, "--phases", "fuzzing", "--checks",
-        CHECKS, "--max-time", f"{60 * minutes}", "--continue-on-failure", "--request-timeout",
+        "run", "openapi.json", "--url", address, "--header", f"Authorization: {header}",
+        "--phases", "fuzzing", "--checks", CHECKS, "--max-time", f"{60 * minutes}", "--continue-on-failure", "--request-timeout",
         "60", "--no-color", "--exclude-path-regex", ENDLESS, "--suppress-health-check", "all",
         "--seed", f"{time.time_ns() % 2**32}",
     )  # fmt: skip

@@ -37,12 +37,12 @@ class Scene:
         await self.platform.publish(run)
         return run
 
-    async def begin_traffic(self) -> None:
+    async def begin_traffic(self, token: str | None = None) -> None:
         """Let a live system send answers from now on; return when the first is taken."""
         plan = TrafficPlan(10**6, WINDOW_S, ANSWERS_A_SECOND * WINDOW_S, LATENESS_S, ())
         monitor = watching(plan, window_at(datetime.now(UTC), WINDOW_S).begins)
         await self.platform.publish(monitor)
-        senders = Senders(self.platform.gateway_url, plan)
+        senders = Senders(self.platform.gateway_url, plan, token=token)
         sending = asyncio.create_task(senders.send())
         self._traffic = (monitor.monitor_id, senders, sending)
         await eventually(lambda: any(answer.taken_at for answer in senders.answers))
@@ -112,11 +112,12 @@ async def scene(
     bus_servers: int = 1,
     supervised: bool = False,
     turned: bool = False,
+    token: str | None = None,
 ) -> AsyncIterator[Scene]:
     """Run services on a store while the context lasts; with `gateway`, traffic comes in too.
 
     `through` is the store's URL as the services know it, and `turned` gives them a clock that the
-    drill can turn.
+    drill can turn. Where the gateway asks for tokens, traffic has this one.
     """
     async with chaos_platform(
         folder, store_url, bus_folder=bus_folder, supervised=supervised, bus_servers=bus_servers
@@ -130,7 +131,7 @@ async def scene(
         await platform.working()
         here = Scene(platform, study)
         if "gateway" in services:
-            await here.begin_traffic()
+            await here.begin_traffic(token)
         yield here
 
 

@@ -225,9 +225,10 @@ async def platform(
 class Senders:
     """A live system that sends every answer until it has a 202."""
 
-    def __init__(self, url: str, schedule: TrafficPlan) -> None:
+    def __init__(self, url: str, schedule: TrafficPlan, *, token: str | None = None) -> None:
         self._schedule = schedule
-        self._http = httpx2.AsyncClient(base_url=url, timeout=REPLY_S)
+        headers = {"Authorization": f"Bearer {token}"} if token else None
+        self._http = httpx2.AsyncClient(base_url=url, timeout=REPLY_S, headers=headers)
         self.answers: list[DueAnswer] = []
         self._stopped = False
 
