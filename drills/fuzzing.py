@@ -70,8 +70,9 @@ async def _schemathesis(here: Scene, folder: Path, minutes: int) -> Outcome:
     (folder / "openapi.json").write_bytes(schema.content)
     words = (
         "run", "openapi.json", "--url", address, "--header", f"Authorization: {header}",
-        "--phases", "fuzzing", "--checks", CHECKS, "--max-time", f"{60 * minutes}", "--continue-on-failure", "--request-timeout",
-        "60", "--no-color", "--exclude-path-regex", ENDLESS, "--suppress-health-check", "all",
+        "--phases", "fuzzing", "--checks", CHECKS, "--max-time", f"{60 * minutes}",
+        "--continue-on-failure", "--request-timeout", "60", "--no-color",
+        "--exclude-path-regex", ENDLESS, "--suppress-health-check", "all",
         "--seed", f"{time.time_ns() % 2**32}",
     )  # fmt: skip
     process = await asyncio.create_subprocess_exec(
