@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -28,14 +28,18 @@ def take_in_turn(inboxes: list[DurableInbox], most: int) -> list[Delivery]:
     record of another one by at most one record of each.
     """
     taken, left = list[Delivery](), MAX_TAKEN_BYTES
-    while len(taken) < most and left > 0:
-        place = next((n for n, inbox in enumerate(inboxes) if inbox.waiting), None)
-        if place is None:
-            break
-        inbox = inboxes.pop(place)
-        inboxes.append(inbox)
-        taken.append(inbox.waiting.popleft())
-        left -= len(taken[-1].data)
+    turns = deque(inbox for inbox in inboxes if inbox.waiting)
+    served: dict[DurableInbox, None] = {}
+    while turns and len(taken) < most and left > 0:
+        inbox = turns.popleft()
+        delivery = inbox.waiting.popleft()
+        taken.append(delivery)
+        left -= len(delivery.data)
+        served.pop(inbox, None)
+        served[inbox] = None
+        if inbox.waiting:
+            turns.append(inbox)
+    inboxes[:] = [*(inbox for inbox in inboxes if inbox not in served), *served]
     return taken
 
 
@@ -62,6 +66,8 @@ class JetStreamConsumer:
         """Records that each durable may have in this process, whatever the others have."""
         self._in_hand: dict[str, MessageInHand] = {}
         """By the subject of the acknowledgement."""
+        self._records_in_hand = 0
+        """Of all durables; summed as records come and go, because every answer asks for it."""
         self._lost: str | None = None
         self._closed = False
         self._wake = asyncio.Event()
@@ -132,14 +138,14 @@ class JetStreamConsumer:
 
         Open pulls of durables without a backlog so take nothing from those with one.
         """
-        in_hand = sum(neighbor.records_in_hand for neighbor in self._inboxes)
-        most = self._capacity - (in_hand - inbox.records_in_hand)
+        most = self._capacity - (self._records_in_hand - inbox.records_in_hand)
         return max(self._share, min(2 * inbox.recent, most))
 
     async def _received(self, message: Msg) -> None:
         if message.reply.startswith("$JS.ACK."):
             inbox = self._by_name[durable_in(message.reply)]
-            self._in_hand[message.reply] = inbox.hold(message)
+            held = self._in_hand[message.reply] = inbox.hold(message)
+            self._records_in_hand += len(held.unanswered)
             self._wake.set()
             return
         inbox, headers = self._by_reply[message.subject], message.headers or {}
@@ -196,6 +202,7 @@ class JetStreamConsumer:
         if message is None or not (answered := lines & message.unanswered):
             return
         message.inbox.records_in_hand -= len(answered)
+        self._records_in_hand -= len(answered)
         message.unanswered -= answered
         if again_s is None:
             message.handled |= answered

@@ -96,7 +96,7 @@ class DurableInbox:
             self.records_a_message = max(many, mean if mean > 1 + MEAN_WEIGHT else 1.0)
         identity = (first.sequence, first.published_at_ns)
         handled = self._refused.pop(identity, set()) if self._refused else set()
-        left = [record for record in records if record.line not in handled]
+        left = [r for r in records if r.line not in handled] if handled else records
         self.records_in_hand += len(left)
         self.waiting.extend(left)
         lines = {record.line for record in left}
