@@ -175,7 +175,7 @@ class Senders:
             reply = await self.client.post("/v1/responses", content=content, headers=headers)
             if reply.status_code == 202:
                 return
-            if reply.status_code != 503:
+            if reply.status_code not in {429, 503}:
                 raise SystemExit(f"{reply.status_code}: {reply.text[:300]}")
             self.refused[tenant] += 1
             await asyncio.sleep(float(reply.headers.get("Retry-After", 1)))

@@ -46,7 +46,7 @@ class ScaledCluster:
 def documented_restore() -> Iterator[list[str]]:
     """Return the words of each command of the page."""
     page = (ROOT / "docs" / "operations.md").read_text()
-    block = page.split("To restore:")[1].split("```")[1]
+    block = page.split("To restore, first")[1].split("```")[1]
     for line in block.strip().splitlines():
         yield shlex.split(line, comments=True)
 
