@@ -20,6 +20,9 @@ from biaswatch.shared.telemetry import log
 MAX_TAKEN_BYTES = 8 * 1024 * 1024
 """A batch ends there: what a handler makes of it is 3 to 4 times as large."""
 
+LINGER_STEP_S = 0.1
+"""Time between pulls while a batch is filled."""
+
 
 def take_in_turn(inboxes: list[DurableInbox], most: int) -> list[Delivery]:
     """Remove and return waiting records, one of each durable in turn: at least one.
@@ -85,9 +88,17 @@ class JetStreamConsumer:
                 raise ConsumerLost(self._lost)
             await self._pull_again()
             await self._sleep()
-        if linger_s and self._waiting() * 2 < most:
-            await asyncio.sleep(linger_s)
+        await self._linger(most, linger_s)
         return take_in_turn(self._inboxes, most)
+
+    async def _linger(self, most: int, linger_s: float) -> None:
+        """Pull more records until half of a batch is here or the time is over."""
+        until = self._now() + linger_s
+        while (
+            self._waiting() * 2 < most and not self._closed and (left_s := until - self._now()) > 0
+        ):
+            await asyncio.sleep(min(left_s, LINGER_STEP_S))
+            await self._pull_again()
 
     def _waiting(self) -> int:
         return sum(len(inbox.waiting) for inbox in self._inboxes)
