@@ -89,16 +89,21 @@ def _sets_are_complete(suite: Suite) -> SuiteCheck:
             sets.setdefault(set_of(probe), set()).add(tuple(probe.groups[d] for d in dimensions))
     if not groups:
         return SuiteCheck(name, None, "No probe has a group.")
-    missing = [
-        f"{set_name} lacks {', '.join('/'.join(group) for group in sorted(lacking))}"
+    lacking_by_set = [
+        (set_name, lacking)
         for sets in groups.values()
         for set_name, present in sets.items()
         if (lacking := set().union(*sets.values()) - present)
     ]
-    total = sum(map(len, groups.values()))
-    if missing:
-        sentence = f"{len(missing)} of {total} sets lack a group; their twins count for less."
-        return SuiteCheck(name, False, sentence, tuple(missing))
+    total = len(set().union(*groups.values()))
+    if lacking_by_set:
+        incomplete = len({set_name for set_name, _ in lacking_by_set})
+        sentence = f"{incomplete} of {total} sets lack a group; their twins count for less."
+        missing = tuple(
+            f"{set_name} lacks {', '.join('/'.join(group) for group in sorted(lacking))}"
+            for set_name, lacking in lacking_by_set
+        )
+        return SuiteCheck(name, False, sentence, missing)
     return SuiteCheck(name, True, f"Holds in all {total} sets.")
 
 

@@ -59,6 +59,23 @@ def ahead_of(handled: Sequence[Record]) -> int:
     return tenants[:last].count(FLOOD)
 
 
+async def test_a_stage_that_fills_large_batches_pulls_on_while_it_waits(
+    bus: ProvisionedBus,
+) -> None:
+    seen, sizes = ReceivedRecords(), list[int]()
+
+    async def handle(batch: Sequence[Record]) -> list[Record]:
+        sizes.append(len(batch))
+        for record in batch:
+            seen.note(record)
+        return []
+
+    await sent(bus, records_of(Response, FLOOD, MANY))
+    bus.work(Stage("recorder", Response, handle, slots=1, batch=2000, linger_s=5))
+    await seen.wait_for(MANY)
+    assert sizes[0] >= 1000  # half a batch; the first pull asks for a sixteenth
+
+
 @pytest.mark.parametrize(("service", "kind"), FAIR)
 async def test_a_backlog_of_one_tenant_is_ahead_of_another_by_a_batch_at_most(
     bus: ProvisionedBus, service: str, kind: type[Record]
