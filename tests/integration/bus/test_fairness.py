@@ -70,7 +70,8 @@ async def test_a_stage_that_fills_large_batches_pulls_on_while_it_waits(
             seen.note(record)
         return []
 
-    await sent(bus, records_of(Response, FLOOD, MANY))
+    publisher = JetStreamPublisher(bus.connection, bundled=False)
+    await publisher.publish_all(records_of(Response, FLOOD, MANY))
     bus.work(Stage("recorder", Response, handle, slots=1, batch=2000, linger_s=5))
     await seen.wait_for(MANY)
     assert sizes[0] >= 1000  # half a batch; the first pull asks for a sixteenth
