@@ -11,7 +11,7 @@ from tests.support.hostile_texts import Reader, cpu_s, hostile_texts, readers
 
 SMALL, FULL = 8_000, 200_000
 WORST = 8
-BAR_S, WIDEST_GROWTH = 0.1, 8.0
+BAR_S, WIDEST_GROWTH = 0.25, 8.0
 BARRED = ("generator", "oracle", "extractor")
 """Whose readers have to keep the bar; the others read a few pages and reports."""
 

@@ -75,6 +75,8 @@ class MaskedOptions:
 
     def chosen_in(self, masked: str) -> set[str]:
         """Return the options that are alone on a line, or else named where something is chosen."""
+        if not self.named_in(masked):
+            return set()
         lines = [line for line in masked.splitlines() if self._is_name_alone(line)]
         alone = set().union(*map(self.named_in, lines))
         return alone or set().union(*self._choices(masked)) or self._first(masked)
@@ -86,10 +88,10 @@ class MaskedOptions:
         return named if begins and len(named) == 1 else set()
 
     def _is_name_alone(self, line: str) -> bool:
+        if not self.named_in(line):
+            return False
         rest = _FORM.sub("", line)
-        return bool(self.named_in(line)) and not _WORD.search(
-            "".join(c for c in rest if c not in self._letters)
-        )
+        return not _WORD.search("".join(c for c in rest if c not in self._letters))
 
     def _choices(self, masked: str) -> Iterator[set[str]]:
         for sentence in _SENTENCE.split(masked):

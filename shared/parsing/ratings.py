@@ -186,8 +186,13 @@ def _in_words(text: str, scale: Scale) -> set[float]:
     first_line = ALONE.fullmatch(unscaled.strip().partition("\n")[0]) or FIRST_WORD.match(unscaled)
     if first_line:
         return _finite([first_line[1]])
-    lines = NAMED.findall(unscaled)
-    is_first = NAMED.match(unscaled) or lines == ANY_NUMBER.findall(PERCENT.sub("", unscaled))
+    return set() if None in scale else _named(unscaled, scale)
+
+
+def _named(text: str, scale: Scale) -> set[float]:
+    """Return the numbers of lines with a name, if they come first or there are no others."""
+    lines = NAMED.findall(text)
+    is_first = NAMED.match(text) or lines == ANY_NUMBER.findall(PERCENT.sub("", text))
     named = _finite(lines) if is_first else set()
     return named if all(_within(number, scale) for number in named) else set()
 
@@ -202,7 +207,8 @@ def _unscaled(text: str, scale: Scale) -> str:
 
 def _free(text: str, scale: Scale) -> set[float]:
     """Return the only number of a text, if it ends a clause and is within the scale."""
-    low, high = scale
+    if None in scale:
+        return set()
     plain = LIST_MARK.sub("", _unscaled(text, scale))
     numbers = {number_of(number) for number in ANY_NUMBER.findall(plain)}
     stated = _finite(
@@ -210,7 +216,7 @@ def _free(text: str, scale: Scale) -> set[float]:
         for match in FREE.finditer(plain)
         if (match[1] or "").casefold() not in OF_OTHER_NUMBERS
     )
-    if low is None or high is None or numbers != stated:
+    if numbers != stated:
         return set()
     if all(_within(number, scale) for number in stated):
         return stated

@@ -179,9 +179,9 @@ def _with_questions(
         plan,
         planned_few=comparison.planned_few,
         twin_rate=comparison.twin_rate,
+        placebo_rate=twin.placebo_rate,
         drawn=comparison.drawn,
     )
-    verdicts = verdicts.model_copy(update={"placebo_rate": twin.placebo_rate})
     shift = _twin_shift(comparison, verdicts, plan, family)
     return replace(comparison, verdicts=verdicts, twin_shift=shift)
 
@@ -253,20 +253,19 @@ def _concluded(
     twins_at_worst: Callable[[], Iterable[float]],
 ) -> GroupComparison:
     conclusion = _conclusion(comparison, p_adjusted, p_equivalence_adjusted, plan)
+    verdicts = comparison.verdicts and comparison.verdicts.model_copy(
+        update={"verdict": conclusion.verdict}
+    )
     with_p = partial(
         replace, comparison, p_adjusted=p_adjusted, p_equivalence_adjusted=p_equivalence_adjusted,
-        gap=_agreeing(comparison.gap, conclusion, plan.tolerance),
-        verdicts=comparison.verdicts and comparison.verdicts.model_copy(
-            update={"verdict": conclusion.verdict}
-        ),
+        gap=_agreeing(comparison.gap, conclusion, plan.tolerance), verdicts=verdicts,
     )  # fmt: skip
-    concluded = with_p(conclusion=conclusion)
-    if concluded.verdicts is None or concluded.verdicts.summary is SummaryWord.INCONCLUSIVE:
-        return concluded
+    if verdicts is None or verdicts.summary is SummaryWord.INCONCLUSIVE:
+        return with_p(conclusion=conclusion)
     missing = comparison.n_missing_a + comparison.n_missing_b
     if not missing:
-        return replace(concluded, survives_missing=True)
-    if concluded.verdicts.headline is Question.SAME_TREATMENT:
+        return with_p(conclusion=conclusion, survives_missing=True)
+    if verdicts.headline is Question.SAME_TREATMENT:
         survives = all(p <= plan.alpha for p in twins_at_worst())
     else:
         survives = comparison.if_missing is not None and all(

@@ -42,8 +42,8 @@ def ranked_by_gaps(
     groups: tuple[GroupSummary, ...], gaps: Sequence[Gap]
 ) -> tuple[GroupSummary, ...]:
     """Replace the possible ranks by those of the comparisons, where all pairs are compared."""
-    ranked = [group.group for group in groups if group.rank and group.rank.value is not None]
-    compared = [gap for gap in gaps if {gap.a, gap.b} <= set(ranked)]
+    ranked = {group.group for group in groups if group.rank and group.rank.value is not None}
+    compared = [gap for gap in gaps if gap.a in ranked and gap.b in ranked]
     intervals = [
         (gap.a, gap.b, low, high)
         for gap in compared

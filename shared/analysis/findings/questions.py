@@ -29,6 +29,7 @@ def verdicts_of(
     *,
     planned_few: bool,
     twin_rate: float | None,
+    placebo_rate: float | None,
     drawn: bool = True,
 ) -> Verdicts:
     """Return the answers, but for the verdict about the gap.
@@ -47,6 +48,8 @@ def verdicts_of(
         True if the plan has too few values of a random factor.
     twin_rate
         The share of twins that were answered differently; None without twins.
+    placebo_rate
+        The same share of placebo twins, with names of one group; None without them.
     drawn
         False for answers that a repeat would not change: any two twins differ, and `p_same` is for
         twins that differ no more than placebo twins do. The other questions do not depend on it.
@@ -73,6 +76,7 @@ def verdicts_of(
         headline=headline,
         scope=_scope(headline, factor),
         twin_rate=twin_rate,
+        placebo_rate=placebo_rate,
     )
 
 

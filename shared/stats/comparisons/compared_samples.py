@@ -6,6 +6,7 @@ from math import inf, sqrt
 
 import numpy as np
 
+from biaswatch.shared.stats.comparisons.sample_shape import quartile_range, skewness_of
 from biaswatch.shared.stats.samples import (
     FLAT_RTOL,
     ContentCache,
@@ -137,16 +138,8 @@ def _is_regular(values: Vector, bounds: Bounds | None) -> bool:
         return True
     if len(values) < MIN_STUDENT_UNITS:
         return False
-    low, high = (values[round((len(values) - 1) * share)] for share in (0.25, 0.75))
-    spread = float(high - low) >= MIN_SPREAD_SHARE * (bounds[1] - bounds[0])
+    spread = quartile_range(values) >= MIN_SPREAD_SHARE * (bounds[1] - bounds[0])
     return spread and abs(skewness_of(values)) <= MAX_REGULAR_SKEWNESS * sqrt(len(values))
-
-
-def skewness_of(values: Vector) -> float:
-    """Return the skewness of values that are not all equal."""
-    deviations = values - values.mean()
-    squares = deviations * deviations  # many times as fast as a power of 3
-    return float((squares * deviations).mean() / squares.mean() ** 1.5)
 
 
 def implied_bounds(values: Vector) -> Bounds | None:

@@ -21,7 +21,7 @@ from biaswatch.shared.stats.comparisons.relabelling import (
     log_ways,
     permutation_test,
 )
-from biaswatch.shared.stats.samples import Vector, chunks
+from biaswatch.shared.stats.samples import Vector, chunks, ensure_sorted
 
 MAX_EXTREME = 10
 """Extreme values enumerated in all combinations: 1,024."""
@@ -35,8 +35,10 @@ def extreme_exchange_p(values: Vector, n: int, of_a: float) -> float:
 
     `values` are those of both groups, `n` and `of_a` the size and the sum of the first.
     """
-    moved = values - float(np.median(values))
-    total = of_a - n * float(np.median(values))
+    ordered = np.sort(values)
+    center = float(ordered[(len(values) - 1) // 2] + ordered[len(values) // 2]) / 2
+    del ordered
+    moved, total = values - center, of_a - n * center
     del values  # each copy of millions counts
     extreme = _extreme(moved)
     if not extreme.any():
@@ -110,12 +112,15 @@ def exchange_p(a: Vector, b: Vector) -> float | None:
     conditional distributions: conditional on the sizes, the exchange of labels is a logistic
     regression of the label on the value, and its signed root is corrected by formula 4.
     """
-    slack = TIE_RTOL * float(max(np.abs(a).max(), np.abs(b).max()))
-    if max(a.max(), b.max()) - min(a.min(), b.min()) <= slack:
+    a, b = ensure_sorted(a), ensure_sorted(b)
+    low, high = float(min(a[0], b[0])), float(max(a[-1], b[-1]))
+    slack = TIE_RTOL * max(abs(low), abs(high))
+    if high - low <= slack:
         return None
-    for share in (_end_share(a, b, slack), _end_share(-a, -b, slack)):
-        if share is not None:
-            return min(1.0, 2 * share)
+    if b[-1] <= a[0] + slack:
+        return min(1.0, 2 * _end_share(a, b, float(a[0]), slack))
+    if b[0] >= a[-1] - slack:
+        return min(1.0, 2 * _end_share(a, b, float(a[-1]), slack))
     every = len(a) + len(b)  # there are more ways than values, and of many a number without end
     if every <= MAX_ENUMERATED and comb(every, len(a)) <= MAX_ENUMERATED:
         return permutation_test([Stratum(a, b)], None, 1).p_value
@@ -129,7 +134,7 @@ def exchange_p(a: Vector, b: Vector) -> float | None:
 
 
 def _counted(a: Vector, b: Vector) -> tuple[Vector, Counts, Counts]:
-    """Return the distinct values of two samples, their counts, and their counts in a."""
+    """Return the distinct values of two sorted samples, their counts, and their counts in a."""
     pooled = np.concatenate([a, b])
     pooled.sort()
     new = np.ones(len(pooled), dtype=np.bool_)
@@ -139,18 +144,15 @@ def _counted(a: Vector, b: Vector) -> tuple[Vector, Counts, Counts]:
     counts = np.diff(np.flatnonzero(new).astype(np.int32), append=len(new))
     both: Counts = counts.astype(np.min_scalar_type(-1 - int(counts.max())))
     del counts, new
-    ordered, of_a = np.sort(a), np.empty_like(both)
+    of_a = np.empty_like(both)
     for chunk in chunks(len(distinct)):
-        first, after = (np.searchsorted(ordered, distinct[chunk], side) for side in SIDES)
+        first, after = (np.searchsorted(a, distinct[chunk], side) for side in SIDES)
         of_a[chunk] = after - first
     return distinct, both, of_a
 
 
-def _end_share(a: Vector, b: Vector, slack: float) -> float | None:
-    """Return the share of relabellings with a this high; None if a value of b is higher."""
-    end = float(a.min())
-    if float(b.max()) > end + slack:
-        return None
+def _end_share(a: Vector, b: Vector, end: float, slack: float) -> float:
+    """Return the share of relabellings with all of a beyond b, or equal to b at this end of a."""
     of_a, of_b = (int((np.abs(units - end) <= slack).sum()) for units in (a, b))
     logs = log_ways(of_a + of_b, of_a) - log_ways(len(a) + len(b), len(a))
     return float(np.exp(logs))

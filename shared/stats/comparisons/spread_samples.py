@@ -14,10 +14,10 @@ from biaswatch.shared.stats.comparisons.compared_samples import (
     MIN_STUDENT_UNITS,
     Bounds,
     SamplePart,
-    skewness_of,
 )
 from biaswatch.shared.stats.comparisons.label_tests import exchange_p
-from biaswatch.shared.stats.samples import Vector, ensure_sorted, is_flat
+from biaswatch.shared.stats.comparisons.sample_shape import SampleShape, shape_of
+from biaswatch.shared.stats.samples import Vector, ensure_sorted
 
 MIN_SD_SHARE = 0.15
 """Standard deviation of a spread sample, as a share of the range."""
@@ -62,13 +62,14 @@ def equal_means_p(a: Vector, b: Vector, bounds: Bounds | None) -> float | None:
     """
     if bounds is None or min(len(a), len(b)) >= MAX_SPREAD_UNITS:
         return None
-    if not (is_spread(a, bounds) and is_spread(b, bounds)):
-        return None
     first, second = ensure_sorted(a), ensure_sorted(b)
+    if not (is_spread(first, bounds) and is_spread(second, bounds)):
+        return None
+    p_value = _welch_p(shape_of(first), shape_of(second))
     if spreads_differ(first, second):
-        return _welch_p(first, second)
+        return p_value
     exchanged = exchange_p(first, second)
-    return None if exchanged is None else max(_welch_p(first, second), exchanged)
+    return None if exchanged is None else max(p_value, exchanged)
 
 
 def spreads_differ(a: Vector, b: Vector) -> bool:
@@ -81,38 +82,37 @@ def spreads_differ(a: Vector, b: Vector) -> bool:
     """
     n, m = len(a), len(b)
     units = 2 * min(n, m)
-    if not (_suits_welch(a, min(n, units)) and _suits_welch(b, min(m, units))):
+    if min(n, m) < MIN_STUDENT_UNITS:
         return False
-    var_a, var_b = float(a.var(ddof=1)), float(b.var(ddof=1))
-    pooled = ((n - 1) * var_a + (m - 1) * var_b) / (n + m - 2) * (1 / n + 1 / m)
-    return pooled > MAX_POOLED_VARIANCE * (var_a / n + var_b / m)
+    first, second = shape_of(a), shape_of(b)
+    if not (_suits_welch(first, units) and _suits_welch(second, units)):
+        return False
+    pooled = ((n - 1) * first.variance + (m - 1) * second.variance) / (n + m - 2) * (1 / n + 1 / m)
+    return pooled > MAX_POOLED_VARIANCE * (first.variance / n + second.variance / m)
 
 
-def _suits_welch(values: Vector, units: int) -> bool:
-    if len(values) < MIN_STUDENT_UNITS or is_flat(values):
-        return False
-    low, high = (values[round((len(values) - 1) * share)] for share in (0.25, 0.75))
-    sd = float(values.std())
-    limit = MAX_WELCH_SKEWNESS * sqrt(units)
-    return high - low >= MIN_QUARTILES_SDS * sd and abs(skewness_of(values)) <= limit
+def _suits_welch(shape: SampleShape, units: int) -> bool:
+    limit = MAX_WELCH_SKEWNESS * sqrt(min(shape.units, units))
+    is_even = shape.quartile_range >= MIN_QUARTILES_SDS * shape.deviation
+    return is_even and abs(shape.skewness) <= limit and not shape.is_flat
 
 
 def is_spread(values: Vector, bounds: Bounds) -> bool:
-    """Return whether a sample of three different values or more is spread over its range."""
-    least = MIN_SD_SHARE * (bounds[1] - bounds[0])
-    if len(values) < MIN_SPREAD_UNITS or float(values.std(ddof=1)) < max(least, 1e-300):
+    """Return whether a sorted sample of three different values or more is spread over its range."""
+    if len(values) < MIN_SPREAD_UNITS:
         return False
-    if ((values == values.min()) | (values == values.max())).all():
+    shape, least = shape_of(values), MIN_SD_SHARE * (bounds[1] - bounds[0])
+    if sqrt(shape.variance) < max(least, 1e-300) or shape.is_at_ends:
         return False
-    return abs(skewness_of(values)) <= MAX_SKEWNESS_PER_ROOT_N * sqrt(len(values))
+    return abs(shape.skewness) <= MAX_SKEWNESS_PER_ROOT_N * sqrt(len(values))
 
 
-def _welch_p(a: Vector, b: Vector) -> float:
-    errors = [float(group.var(ddof=1)) / len(group) for group in (a, b)]
+def _welch_p(a: SampleShape, b: SampleShape) -> float:
+    errors = [group.variance / group.units for group in (a, b)]
     dof = sum(errors) ** 2 / sum(
-        error**2 / (len(group) - 1) for error, group in zip(errors, (a, b), strict=True)
+        error**2 / (group.units - 1) for error, group in zip(errors, (a, b), strict=True)
     )
-    return 2 * float(special.stdtr(dof, -abs(a.mean() - b.mean()) / sqrt(sum(errors))))
+    return 2 * float(special.stdtr(dof, -abs(a.mean - b.mean) / sqrt(sum(errors))))
 
 
 def boundary_group_p(
