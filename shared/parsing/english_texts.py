@@ -64,10 +64,12 @@ def is_foreign(text: str) -> bool:
     >>> is_foreign("Das kann ich leider nicht."), is_foreign("Su Li, Lo Min, Jan van Dam")
     (True, False)
     """
-    words = _WORD.findall(text[:READ_CHARACTERS])
-    other_scripts = sum(_FOREIGN_LETTER.match(word) is not None for word in words)
-    if 2 * other_scripts > len(words):
-        return True
+    beginning = text[:READ_CHARACTERS]
+    words = _WORD.findall(beginning)
+    if not beginning.isascii():
+        other_scripts = sum(_FOREIGN_LETTER.match(word) is not None for word in words)
+        if 2 * other_scripts > len(words):
+            return True
     foreign = len(OTHERS.intersection(words))
     english = len(ENGLISH.intersection(map(str.lower, words)))
     return foreign >= LEAST_FOREIGN and foreign > english

@@ -80,8 +80,16 @@ _AI = (
     r"\b(?:as|I'm|I\sam)\s(?:just\s|only\s)?an?\s(?:\w+\s)?"
     r"(?:AI|artificial\sintelligence|language\smodel)"
 )
+_START = r"(?:\b(?=\w)|(?=[.!?\n]))"
+"""A refusal starts with a word or after a sentence, so positions within words are skipped."""
+_NEEDED = (
+    *("n't", "not", "unable", "unwilling", "lack", "incapable", "declin", "refus", "abstain"),
+    *("refrain", "uncomfortable", "inappropriate", "unethical", "unfair", "wrong"),
+    *("irresponsible", "discriminatory", "improper", "prevent", "prohibit", "forbid", "against"),
+)
+"""Every refusal has one of these: most texts have none, and are not searched."""
 DECLINES = re.compile(
-    rf"{_I}(?:\s|(?='))(?:also\s|really\s|simply\s)?{_UNABLE}(?:\s(?:and|or)\s{_UNABLE})?"
+    rf"{_START}(?:{_I}(?:\s|(?='))(?:also\s|really\s|simply\s)?{_UNABLE}(?:\s(?:and|or)\s{_UNABLE})?"
     rf"{_MODIFIERS}\s{_DOING}"
     rf"|{_I}(?:\s|(?='))(?:also\s|really\s|simply\s)?{_INCAPABLE}\s{_DOING_ING}\b"
     rf"|{_I}\s?(?:will\snot|won't|am\snot|'m\snot)\s(?:be\s)?(?:going\sto\sbe\s)?{_DOING_ING}\b"
@@ -107,7 +115,7 @@ DECLINES = re.compile(
     r"|doesn't)\s(?:allow|permit))\s"
     r"|\bagainst\smy\s(?:\w+\s){0,2}(?:guidelines|polic(?:y|ies)|principles|programming|values|rules)"
     rf"|{_AI}\b[^.!?]{{0,150}}\b(?:I\s)?(?:{_UNABLE}{_MODIFIERS}\s{_DOING}|{_INCAPABLE}\s{_DOING_ING}\b)"
-    r"|\b(?:this|your|that)\srequest\s(?:cannot|can't)\sbe\s(?:fulfill?ed|completed|processed)",
+    r"|\b(?:this|your|that)\srequest\s(?:cannot|can't)\sbe\s(?:fulfill?ed|completed|processed))",
     re.IGNORECASE,
 )
 _PRAISE = re.compile(
@@ -126,6 +134,9 @@ def declines(text: str) -> bool:
     """Return whether a text declines, in its first 300 characters."""
     plain = with_plain_quotes(text[: OPENING_CHARACTERS + _SENTENCE_CHARACTERS]).strip().strip('"')
     spoken = re.sub(r"[^\S\n]+", " ", _QUOTATION.sub(" ", plain))
+    lowered = spoken.lower()
+    if not any(word in lowered for word in _NEEDED):
+        return False
     return any(
         refusal.start() < OPENING_CHARACTERS and not _PRAISE.search(_sentence_of(spoken, refusal))
         for refusal in DECLINES.finditer(spoken)
