@@ -82,7 +82,7 @@ def sends_the_result_to_a_board(person: Person) -> None:
     person.open_run()
     person.click("one page for a board")
     person.reads("Next steps")
-    assert person.page.get_by_role("button", name="Print or save as PDF").is_visible()
+    person.page.get_by_role("button", name="Print or save as PDF").wait_for()  # shown by a script
     with person.page.expect_download() as download:
         person.click("Download as a file")
     assert Path(download.value.path()).read_text().startswith("<!doctype html>")
