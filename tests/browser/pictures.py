@@ -53,10 +53,10 @@ def paths(browser: Any, address: str) -> list[str]:
 def suites(page: Any, address: str) -> dict[str, str]:
     """Return the suite of each run that the overview lists, the latest first."""
     page.goto(f"{address}/")
-    eval_on_selector_all = page.eval_on_selector_all(
+    links_to_runs = page.eval_on_selector_all(
         "td a[href^='/runs/']", "all => all.map(a => [a.getAttribute('href'), a.textContent])"
     )
-    return {path.rpartition("/")[2]: suite.strip() for path, suite in eval_on_selector_all}
+    return {path.rpartition("/")[2]: suite.strip() for path, suite in links_to_runs}
 
 
 def compared(suite_of: Mapping[str, str]) -> list[str]:
