@@ -245,7 +245,7 @@ def _show(stretch: tuple[int, float, float], amount: int) -> None:
 def main() -> int:
     """Read what is to be measured, and measure it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("answers", type=int, nargs="?", default=4 * STRETCH)
+    parser.add_argument("answers", type=int, nargs="?", default=12 * STRETCH)
     parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
     parser.add_argument("--hashed", action="store_true")
     options = parser.parse_args()
