@@ -133,10 +133,12 @@ def role_of(message: Any) -> Role | None:
 
 def label_of(value: Any) -> str | None:
     """Return a value as the name of a user, group or model; None if it cannot be one."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
+    if value is None:
+        return None
     if isinstance(value, str):
         return value.strip() or None
+    if isinstance(value, bool):
+        return "true" if value else "false"
     if isinstance(value, float | Decimal) and isnan(value):
         return None
     return label_text(value) if isinstance(value, SCALARS) else None

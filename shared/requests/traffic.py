@@ -257,17 +257,18 @@ def redacted_exchange(exchange: Exchange, redaction: Redaction) -> Exchange:
         counts.update(result.counts)
         return pseudonym_of(name) if result.counts else name
 
+    contents = [redacted(message.content) for message in exchange.asked]
     changed: dict[str, Any] = {
-        "asked": tuple(
-            message.model_copy(update={"content": redacted(message.content)})
-            for message in exchange.asked
-        ),
         "text": None if exchange.text is None else redacted(exchange.text),
         "key": pseudonymised(exchange.key),
         "unit_id": None if exchange.unit_id is None else pseudonymised(exchange.unit_id),
     }
     if not counts:
         return exchange
+    changed["asked"] = tuple(
+        message.model_copy(update={"content": content})
+        for message, content in zip(exchange.asked, contents, strict=True)
+    )
     fields = {name: getattr(exchange, name) for name in type(exchange).model_fields}
     counts.update(exchange.redacted)
     return Exchange(**{**fields, **changed, "redacted": dict(sorted(counts.items()))})
