@@ -66,8 +66,9 @@ def listed_names(names: Sequence[str]) -> str:
 
 def _similar_column(name: str, present: Sequence[str]) -> str:
     """Return a sentence with the column likely meant, or an empty text."""
-    if set(name.split(",")) <= set(present):
-        return " Repeat the option for each column."
+    names = name.split(",")
+    if set(names) <= set(present):
+        return f" Repeat the option for each column, or write [{', '.join(names)}] in --config."
     for candidate in present:
         if candidate != name and candidate.strip() == name.strip():
             return f" Its column {candidate!r} has an extra space: remove it in the file."

@@ -37,7 +37,7 @@ app = typer.Typer(
 )
 EVENT = "audit entry"
 """Name of the log event of an entry."""
-BROKEN_CODE = 2
+CHANGED_CODE = 1
 Anchor = tuple[int, str]
 
 
@@ -88,7 +88,7 @@ def verify(
 ) -> None:
     """Check every entry against its hash, its predecessor, and the anchors on the bus and in logs.
 
-    Exit code 2 if an entry was changed or removed.
+    Exit code 1 if an entry was changed or removed.
     """
     settings = load_settings(Settings)
     known = [_anchor(value) for value in anchor or ()]
@@ -113,7 +113,7 @@ def verify(
             typer.echo(f"Entry {fault.number}: {fault.what}")
         typer.echo(verified_in_words(len(entries), len(on_bus), len(known), len(faults), head))
     if faults:
-        raise typer.Exit(BROKEN_CODE)
+        raise typer.Exit(CHANGED_CODE)
 
 
 def verified_in_words(entries: int, on_bus: int, known: int, faults: int, head: str | None) -> str:
