@@ -23,6 +23,7 @@ from biaswatch.shared.stats.comparisons.compared_samples import (
 from biaswatch.shared.stats.comparisons.confidence_curve import Curve, gap_curve, joined_curve
 from biaswatch.shared.stats.comparisons.label_tests import exchange_p
 from biaswatch.shared.stats.comparisons.mean_interval import mean_curve, student_with_ends
+from biaswatch.shared.stats.comparisons.sample_shape import shape_of
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 from biaswatch.shared.stats.comparisons.spread_samples import (
     boundary_group_p,
@@ -151,7 +152,9 @@ def compare_samples(
 
 
 def _spreads_differ(parts: SampleParts) -> bool:
-    return parts.single is not None and spreads_differ(*(part.values for part in parts.single))
+    return parts.single is not None and spreads_differ(
+        *(shape_of(part.values) for part in parts.single)
+    )
 
 
 def disparity_only(result: GapResult) -> GapResult:

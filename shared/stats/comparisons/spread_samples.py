@@ -60,51 +60,50 @@ def equal_means_p(a: Vector, b: Vector, bounds: Bounds | None) -> float | None:
     >>> round(equal_means_p(a, b, (1.0, 5.0)), 3)
     0.113
     """
-    if bounds is None or min(len(a), len(b)) >= MAX_SPREAD_UNITS:
+    units = min(len(a), len(b))
+    if bounds is None or not MIN_SPREAD_UNITS <= units < MAX_SPREAD_UNITS:
         return None
-    first, second = ensure_sorted(a), ensure_sorted(b)
-    if not (is_spread(first, bounds) and is_spread(second, bounds)):
+    a, b = ensure_sorted(a), ensure_sorted(b)
+    shape_a, shape_b = shape_of(a), shape_of(b)
+    if not (is_spread(shape_a, bounds) and is_spread(shape_b, bounds)):
         return None
-    p_value = _welch_p(shape_of(first), shape_of(second))
-    if spreads_differ(first, second):
+    p_value = _welch_p(shape_a, shape_b)
+    if spreads_differ(shape_a, shape_b):
         return p_value
-    exchanged = exchange_p(first, second)
+    exchanged = exchange_p(a, b)
     return None if exchanged is None else max(p_value, exchanged)
 
 
-def spreads_differ(a: Vector, b: Vector) -> bool:
+def spreads_differ(a: SampleShape, b: SampleShape) -> bool:
     """Return whether the larger group has too much spread for an exchange of labels.
 
     An exchange takes the spread of the larger group for that of the smaller one. With 400 units of
     SD 1.2 and 40 of SD 0.4 it finds a gap in 0.08 of studies that Welch's t finds in 0.86. True
-    only for sorted samples of 15 units or more that are hardly skew and not mostly alike, where
+    only for samples of 15 units or more that are hardly skew and not mostly alike, where
     Welch's t keeps its level. The larger group shows whether rare values are missing in the other.
     """
-    n, m = len(a), len(b)
+    n, m = a.units, b.units
     units = 2 * min(n, m)
-    if min(n, m) < MIN_STUDENT_UNITS:
+    if not (_suits_welch(a, units) and _suits_welch(b, units)):
         return False
-    first, second = shape_of(a), shape_of(b)
-    if not (_suits_welch(first, units) and _suits_welch(second, units)):
-        return False
-    pooled = ((n - 1) * first.variance + (m - 1) * second.variance) / (n + m - 2) * (1 / n + 1 / m)
-    return pooled > MAX_POOLED_VARIANCE * (first.variance / n + second.variance / m)
+    pooled = ((n - 1) * a.variance + (m - 1) * b.variance) / (n + m - 2) * (1 / n + 1 / m)
+    return pooled > MAX_POOLED_VARIANCE * (a.variance / n + b.variance / m)
 
 
 def _suits_welch(shape: SampleShape, units: int) -> bool:
+    if shape.units < MIN_STUDENT_UNITS:
+        return False
     limit = MAX_WELCH_SKEWNESS * sqrt(min(shape.units, units))
     is_even = shape.quartile_range >= MIN_QUARTILES_SDS * shape.deviation
     return is_even and abs(shape.skewness) <= limit and not shape.is_flat
 
 
-def is_spread(values: Vector, bounds: Bounds) -> bool:
-    """Return whether a sorted sample of three different values or more is spread over its range."""
-    if len(values) < MIN_SPREAD_UNITS:
+def is_spread(shape: SampleShape, bounds: Bounds) -> bool:
+    """Return whether a sample of three different values or more is spread over its range."""
+    least = max(MIN_SD_SHARE * (bounds[1] - bounds[0]), 1e-300)
+    if shape.units < MIN_SPREAD_UNITS or sqrt(shape.variance) < least or shape.is_at_ends:
         return False
-    shape, least = shape_of(values), MIN_SD_SHARE * (bounds[1] - bounds[0])
-    if sqrt(shape.variance) < max(least, 1e-300) or shape.is_at_ends:
-        return False
-    return abs(shape.skewness) <= MAX_SKEWNESS_PER_ROOT_N * sqrt(len(values))
+    return abs(shape.skewness) <= MAX_SKEWNESS_PER_ROOT_N * sqrt(shape.units)
 
 
 def _welch_p(a: SampleShape, b: SampleShape) -> float:
