@@ -10,8 +10,8 @@ from biaswatch.shared.presentation.questions import question_remarks
 from biaswatch.shared.stats.estimate import DIFFERS, TOO_FEW, Question, SummaryWord, Verdict
 
 SHIFTS = (
-    "An interval contains each gap that would fit the answers if all twins had it (by the same test"
-    " as p)."
+    "An interval contains every gap that the same test would not reject, assuming that all twins"
+    " have the same gap."
 )
 MEAN_GAPS = "With a known range, the mean gap's interval also allows for rare, far larger shifts."
 ANSWERED = {
