@@ -106,34 +106,36 @@ def test_the_numbers_are_those_of_the_rows_in_memory(
     rng = np.random.default_rng(0)
     whole = diagnose_table(seen, statistics, plan, ddof=0, rng=rng, permutations=0)
 
-    def key(each: Any) -> tuple[str, ...]:
-        return each.statistic, each.feature, *each.group.values()
+    def key(statistic: Any) -> tuple[str, ...]:
+        return statistic.statistic, statistic.feature, *statistic.group.values()
 
-    message = {key(statistic): statistic for statistic in summed.description.statistics}
-    for each in whole.description.statistics:
-        stat = message[key(each)]
-        assert (stat.n, stat.n_missing) == (each.n, each.n_missing)
-        assert stat.value == pytest.approx(each.value, rel=1e-12)
-        if each.method.startswith("Student"):
-            assert (stat.low, stat.high) == pytest.approx((each.low, each.high), rel=1e-12)
+    summed_statistics = {key(statistic): statistic for statistic in summed.description.statistics}
+    for expected in whole.description.statistics:
+        stat = summed_statistics[key(expected)]
+        assert (stat.n, stat.n_missing) == (expected.n, expected.n_missing)
+        assert stat.value == pytest.approx(expected.value, rel=1e-12)
+        if expected.method.startswith("Student"):
+            assert (stat.low, stat.high) == pytest.approx((expected.low, expected.high), rel=1e-12)
     compared = {
         (comparison.feature, comparison.a, comparison.b): comparison
         for comparison in summed.comparisons
     }
     regular = 0
     for gap in whole.comparisons:
-        mine = compared[gap.feature, gap.a, gap.b]
+        summed_gap = compared[gap.feature, gap.a, gap.b]
         counts = ("n_a", "n_b", "n_missing_a", "n_missing_b", "units_a", "units_b")
-        assert [getattr(mine, n) for n in counts] == [getattr(gap, n) for n in counts]
+        assert [getattr(summed_gap, n) for n in counts] == [getattr(gap, n) for n in counts]
         # Of the values: those near a million are themselves known to 1e-10.
         size = 1e-12 * float(np.nanmax(np.abs(frame[gap.feature].where(np.isfinite))))
-        assert mine.gap.value == pytest.approx(gap.gap.value, rel=1e-12, abs=size)
+        assert summed_gap.gap.value == pytest.approx(gap.gap.value, rel=1e-12, abs=size)
         if gap.feature != "refused":  # rare and of two values: bounded means in memory
             assert "Student" in gap.gap.method
             regular += 1
             ends = gap.by_itself.low, gap.by_itself.high
-            assert (mine.by_itself.low, mine.by_itself.high) == pytest.approx(ends, abs=size)
-            here, there = (vars(item.statistics["effect_size"]) for item in (gap, mine))
+            assert (summed_gap.by_itself.low, summed_gap.by_itself.high) == pytest.approx(
+                ends, abs=size
+            )
+            here, there = (vars(item.statistics["effect_size"]) for item in (gap, summed_gap))
             assert there["method"] == here["method"]
             whole_effect = (here["value"], here["low"], here["high"])
             assert (there["value"], there["low"], there["high"]) == pytest.approx(

@@ -102,14 +102,14 @@ def test_crows_pairs_has_the_numbers_of_the_harness(
     write_rows(tmp_path / "crows.jsonl", rows)
     peer = in_harness(address, tmp_path)["crows"]
     assert peer["choices"] == texts
-    ours = [totals(response) for response in responses]
-    for own, theirs in zip(ours, peer["loglikelihoods"], strict=True):
-        assert own == pytest.approx(theirs, rel=DIGITS)
+    pairs = [totals(response) for response in responses]
+    for own, expected in zip(pairs, peer["loglikelihoods"], strict=True):
+        assert own == pytest.approx(expected, rel=DIGITS)
     [run] = scored(responses, {})
     metric = next(score for score in run.scores if score.name == "metric_score")
-    difference = math.fsum(abs(first - second) for first, second in ours) / len(ours)
+    difference = math.fsum(abs(first - second) for first, second in pairs) / len(pairs)
     numbers = peer["metrics"]
-    print(f"CrowS-Pairs, {len(ours)} pairs: pct_stereotype {metric.value}, diff {difference:.6f}")
+    print(f"CrowS-Pairs, {len(pairs)} pairs: pct_stereotype {metric.value}, diff {difference:.6f}")
     print({name: value for name, value in numbers.items() if "," in name})
     assert metric.value == pytest.approx(100 * numbers["pct_stereotype,none"], rel=DIGITS)
     assert difference == pytest.approx(numbers["likelihood_diff,none"], rel=DIGITS)
@@ -126,11 +126,11 @@ def test_bbq_has_the_numbers_of_the_harness(
     suite = with_choices(suite_of(rows, scored=True), peer["choices"])
     responses = responses_of(suite, address)
     answers = []
-    for row, response, choices, theirs in zip(
+    for row, response, choices, expected in zip(
         rows, responses, peer["choices"], peer["loglikelihoods"], strict=True
     ):
         own = totals(response)
-        assert own == pytest.approx(theirs, rel=DIGITS)
+        assert own == pytest.approx(expected, rel=DIGITS)
         answers.append(answer_of(row, choices[own.index(max(own))]))
     numbers = {name.removesuffix(",none"): value for name, value in peer["metrics"].items()}
     right = sum(answer.prediction == answer.label for answer in answers)
@@ -138,13 +138,13 @@ def test_bbq_has_the_numbers_of_the_harness(
     print(f"BBQ Age, {len(answers)} questions: {right}, {ambiguous}, {plain}")
     print(numbers)
     assert right / len(answers) == pytest.approx(numbers["acc"], rel=DIGITS)
-    for ours, name in (
+    for value, name in (
         (ambiguous.accuracy, "accuracy_amb"),
         (plain.accuracy, "accuracy_disamb"),
         (ambiguous.bias, "amb_bias_score"),
         (plain.bias, "disamb_bias_score"),
     ):
-        assert ours == pytest.approx(100 * numbers[name], rel=DIGITS), name
+        assert value == pytest.approx(100 * numbers[name], rel=DIGITS), name
 
 
 def with_choices(suite: Suite, choices: Sequence[Sequence[str]]) -> Suite:
@@ -194,7 +194,7 @@ def test_winobias_has_the_numbers_of_an_independent_script(
     for probe, response in zip(suite.probes, responses, strict=True):
         assert totals(response) == pytest.approx(peer["loglikelihoods"][probe.key], rel=DIGITS)
     [run] = scored(responses, {})
-    ours = {score.name: score.value for score in run.scores}
-    print(f"WinoBias, {len(responses)} sentences: {ours}; {peer['accuracies']}")
+    accuracies = {score.name: score.value for score in run.scores}
+    print(f"WinoBias, {len(responses)} sentences: {accuracies}; {peer['accuracies']}")
     for condition, accuracy in peer["accuracies"].items():
-        assert ours[condition] == pytest.approx(accuracy, rel=DIGITS)
+        assert accuracies[condition] == pytest.approx(accuracy, rel=DIGITS)

@@ -302,7 +302,7 @@ def _covers(grant: str, subject: str) -> bool:
     """Tell whether a grant without `>` covers a subject."""
     pairs = zip(grant.split("."), subject.split("."), strict=False)
     same_length = grant.count(".") == subject.count(".")
-    return same_length and all(mine in ("*", theirs) for mine, theirs in pairs)
+    return same_length and all(pattern in ("*", token) for pattern, token in pairs)
 
 
 def _settled(info: dict[str, Any]) -> object:

@@ -223,13 +223,13 @@ def image_names() -> list[dict[str, str]]:
     """Return where the images are: BIASWATCH_CLUSTER_IMAGES is a prefix, ..._TAG a tag."""
     prefix = os.environ.get("BIASWATCH_CLUSTER_IMAGES", "")
     tag = os.environ.get("BIASWATCH_CLUSTER_TAG", "dev")
-    ours = [
+    images = [
         {"name": f"biaswatch-{name}", "newName": f"{prefix}biaswatch-{name}", "newTag": tag}
         for name in SERVICES
     ]
     others = {"nats": "BIASWATCH_CLUSTER_NATS", "postgres": "BIASWATCH_CLUSTER_POSTGRES"}
     named = [(name, os.environ.get(variable, "")) for name, variable in others.items()]
-    return ours + [
+    return images + [
         {"name": name, "newName": image.rpartition(":")[0] or image,
          "newTag": image.rpartition(":")[2] if ":" in image else "latest"}
         for name, image in named if image

@@ -97,8 +97,8 @@ class CommandLine:
 
     def without(self, ending: str) -> "CommandLine":
         """Leave out the variables whose names end so, which are the tester's own; give itself."""
-        mine = self._environment.items()
-        self._environment = {name: v for name, v in mine if not name.endswith(ending)}
+        variables = self._environment.items()
+        self._environment = {name: v for name, v in variables if not name.endswith(ending)}
         return self
 
     def __call__(self, *words: str) -> "subprocess.CompletedProcess[str]":
@@ -132,13 +132,15 @@ class CommandLine:
         return str(json.loads((self.state / "platform.json").read_text())["nats_url"])
 
 
-def _command(words: list[str], environment: dict[str, str], folder: str, said: list[str]) -> None:
+def _command(
+    words: list[str], environment: dict[str, str], folder: str, outputs: list[str]
+) -> None:
     """Be the command, in a process of its own."""
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    for number, path in enumerate(said, start=1):
+    for number, path in enumerate(outputs, start=1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115

@@ -158,7 +158,7 @@ class Platform:
 
     def restart_dead(self) -> list[str]:
         """Start the services that ended by themselves, as a supervisor would; return which."""
-        dead = [name for name, each in self.processes.items() if each.poll() is not None]
+        dead = [name for name, process in self.processes.items() if process.poll() is not None]
         for name in dead:
             self.start(name)
         return dead

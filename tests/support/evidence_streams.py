@@ -79,28 +79,28 @@ def odds_one_and_one(p_1: float, p_2: float) -> Alarm:
     return alarm
 
 
-def odds_in_batches(p: float, each: int = 10) -> Alarm:
+def odds_in_batches(p: float, batch_size: int = 10) -> Alarm:
     """Watch two equal rates by the common odds ratio of batches of ten and ten."""
 
     def alarm(rng: np.random.Generator, length: int) -> float:
-        first, second = rng.binomial(each, p, (2, ceil(length / each)))
-        n_1 = np.full(len(first), each)
-        evidence = looks.odds_evidence(first, n_1, first + second, 2 * each)
+        first, second = rng.binomial(batch_size, p, (2, ceil(length / batch_size)))
+        n_1 = np.full(len(first), batch_size)
+        evidence = looks.odds_evidence(first, n_1, first + second, 2 * batch_size)
         return looks.first_over(evidence, ALPHA)
 
     return alarm
 
 
-def odds_at_the_tolerance(log_odds: float, each: int = 10) -> Alarm:
+def odds_at_the_tolerance(log_odds: float, batch_size: int = 10) -> Alarm:
     """Watch two rates by the common odds ratio, being just what is tolerated, as rates drift."""
 
     def alarm(rng: np.random.Generator, length: int) -> float:
-        base = np.linspace(-2, 0, ceil(length / each))
+        base = np.linspace(-2, 0, ceil(length / batch_size))
         first, second = (
-            rng.binomial(each, 1 / (1 + np.exp(-base - shift))) for shift in (log_odds, 0.0)
+            rng.binomial(batch_size, 1 / (1 + np.exp(-base - shift))) for shift in (log_odds, 0.0)
         )
-        n_1 = np.full(len(first), each)
-        evidence = looks.odds_evidence(first, n_1, first + second, 2 * each, log_odds)
+        n_1 = np.full(len(first), batch_size)
+        evidence = looks.odds_evidence(first, n_1, first + second, 2 * batch_size, log_odds)
         return looks.first_over(evidence, ALPHA)
 
     return alarm

@@ -44,8 +44,8 @@ json_values = st.recursive(
 def places_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Return every place in a value, the whole of it first."""
     result = [path]
-    for name, each in _items(value):
-        result += places_in(each, (*path, name))
+    for name, item in _items(value):
+        result += places_in(item, (*path, name))
     return result
 
 

@@ -38,10 +38,10 @@ def reply(wire: str, **changed: Any) -> dict[str, Any]:
         choices = given.get("parts", [{"index": 0, "message": message, "finish_reason": finish}])
         return {**common, "choices": choices, "system_fingerprint": given["fingerprint"]}
     if wire == "responses":
-        said = {"type": "output_text", "text": given["text"]}
+        part = {"type": "output_text", "text": given["text"]}
         if given["refusal"] is not None:
-            said = {"type": "refusal", "refusal": given["refusal"]}
-        output = given.get("parts", [{"type": "message", "content": [said]}])
+            part = {"type": "refusal", "refusal": given["refusal"]}
+        output = given.get("parts", [{"type": "message", "content": [part]}])
         return {**common, "status": finish, "output": output, "incomplete_details": None}
     if wire == "messages":
         refused = given["refusal"] is not None

@@ -67,7 +67,7 @@ def readers() -> Mapping[str, Reader]:
         "rating on a scale": lambda text: parsing.rating_in(text, (1, 5), cut_off=True),
         "oracle: reasoning": parsing.reasoning_in,
         "oracle: sentences": lambda text: parsing.sentences_in(text, 3),
-        **{f"extractor: {name}": _measures(each) for name, each in extractors.items()},
+        **{f"extractor: {name}": _measures(extractor) for name, extractor in extractors.items()},
         "evaluator: draft": draft_in,
         "evaluator: judgement": evaluator.judgement_in,
         "evaluator: report": lambda text: read_report(text, subject, structure=True),

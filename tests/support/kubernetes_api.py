@@ -146,7 +146,7 @@ class KubernetesApi:
         plural, namespace = request.match_info["plural"], request.match_info["namespace"]
         if "watch" in request.query:
             return await self._watch(request, plural, namespace)
-        items = [each for (p, n, _), each in self._objects.items() if (p, n) == (plural, namespace)]
+        items = [item for (p, n, _), item in self._objects.items() if (p, n) == (plural, namespace)]
         latest = str(max((int(e["object"]["metadata"]["resourceVersion"]) for e in self._told),
                          default=0))  # fmt: skip
         kind = self._kinds[plural]["names"]["listKind"]
@@ -165,8 +165,8 @@ class KubernetesApi:
                 new, sent = self._told[sent:], len(self._told)
             for event in new:
                 meta = event["object"]["metadata"]
-                ours = event["plural"] == plural and meta["namespace"] == namespace
-                if ours and int(meta["resourceVersion"]) > since:
+                matches = event["plural"] == plural and meta["namespace"] == namespace
+                if matches and int(meta["resourceVersion"]) > since:
                     line = {"type": event["type"], "object": event["object"]}
                     await reply.write(json.dumps(line).encode() + b"\n")
 

@@ -122,9 +122,9 @@ class LabelledPlatform:
     @property
     def alarms(self) -> list[Alarm]:
         """The alarms by labels, in the order in which they were made."""
-        result = self.store.records.of_monitor(Alarm, MONITOR.monitor_id)
-        mine = [item for item in result if item.what is AlarmKind.LABELLED]
-        return sorted(mine, key=lambda each: (each.at, each.state != "raised"))
+        alarms = self.store.records.of_monitor(Alarm, MONITOR.monitor_id)
+        labelled = [item for item in alarms if item.what is AlarmKind.LABELLED]
+        return sorted(labelled, key=lambda alarm: (alarm.at, alarm.state != "raised"))
 
     def _truths(self, run: Run, gap: float) -> dict[str, float]:
         values = self.truth_of(gap)

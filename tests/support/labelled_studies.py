@@ -79,11 +79,11 @@ def simulated_outcome(study: LabelledStudy, labels: int, seed: int) -> LabelledO
     by_group: dict[str, list[str]] = {group: [] for group in GROUPS}
     for id_, case in cases:
         by_group[case.groups["group"]].append(id_)
-    every = {group: [truth[id_] for id_ in ids] for group, ids in by_group.items()}
+    true_values = {group: [truth[id_] for id_ in ids] for group, ids in by_group.items()}
     labelled = {
         group: [truth[id_] for id_ in ids if id_ in drawn] for group, ids in by_group.items()
     }
-    return outcome(result.gaps[0], labelled, every, study.bounds)
+    return outcome(result.gaps[0], labelled, true_values, study.bounds)
 
 
 def _simulated(
@@ -121,8 +121,8 @@ def measured_case(group: str, number: int, reading: float) -> MeasuredResponse:
 
 def sample_of(study: LabelledStudy, run: Run, cases: list[Case], wanted: int) -> LabelSample:
     readings = [
-        ReadAnswer(id_, each.target, each.scaffold, each.groups, each.values["x"] or 0.0)
-        for id_, each in cases
+        ReadAnswer(id_, case.target, case.scaffold, case.groups, case.values["x"] or 0.0)
+        for id_, case in cases
     ]
     low, high = study.bounds
     request = SampleRequest(feature="x", wanted=wanted, draw=study.draw, low=low, high=high)

@@ -174,7 +174,7 @@ class PairHistogram:
             np.log1p(np.outer(middles(self.bins) - null, bet))
             for null, bet in zip(nulls, bets, strict=True)
         )
-        return np.array([self._mixture(each) for each in factors], dtype=np.float64)
+        return np.array([self._mixture(factor) for factor in factors], dtype=np.float64)
 
     def _mixture(self, log_factors: Floats) -> Floats:
         """Return the log mean wealth of the bets; [bins, bets] are the factors of one unit."""

@@ -15,8 +15,8 @@ def recorded_data(request: pytest.FixtureRequest) -> RecordedData:
 
     The data are below `$BIASWATCH_TEST_DATA`, or in `shared` beside the checkout.
     """
-    response = os.environ.get("BIASWATCH_TEST_DATA")
-    root = Path(response) if response else request.config.rootpath.parent / "shared"
+    configured = os.environ.get("BIASWATCH_TEST_DATA")
+    root = Path(configured) if configured else request.config.rootpath.parent / "shared"
 
     def folder(name: str) -> Path:
         if not (root / name).is_dir():

@@ -91,7 +91,7 @@ class SecretDeployment:
         async with httpx2.AsyncClient() as client:
 
             async def ready() -> bool:
-                assert [name for name, each in self.running.items() if each.poll()] == []
+                assert [name for name, process in self.running.items() if process.poll()] == []
                 try:
                     await client.get(f"http://{HERE}:{self.port}/")
                     replies = [

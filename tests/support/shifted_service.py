@@ -34,8 +34,8 @@ def main() -> int:
     if "datetime" in vars(app):
         vars(app)["datetime"] = shifted(file)
     [settings] = [
-        each
-        for key, each in vars(app).items()
+        value
+        for key, value in vars(app).items()
         if key.endswith("Settings") and key.lower() == f"{name}settings"
     ]
     return serve(settings, build)

@@ -104,12 +104,12 @@ class TrafficPlatform:
         """Return the units in the evidence about words."""
         evidence = evidence_in(self.store.records.of_monitor(RoundEvidence, monitor.monitor_id))
         words = [item for item in evidence if item.comparison.watched.feature == "words"]
-        return max(words, key=lambda each: each.round).units
+        return max(words, key=lambda item: item.round).units
 
     def descriptions(self) -> list[Description]:
         """Return what windows looked like, in their order."""
         result = self.store.records.of_monitor(Description, MONITOR.monitor_id)
-        return sorted(result, key=lambda each: each.round)
+        return sorted(result, key=lambda description: description.round)
 
 
 def said(

@@ -26,5 +26,5 @@ async def eventually(there: Callable[[], object | Awaitable[object]]) -> None:
             await asyncio.sleep(LOOK_S)
 
 
-async def _value_of(found: object | Awaitable[object]) -> object:
-    return await found if inspect.isawaitable(found) else found
+async def _value_of(value: object | Awaitable[object]) -> object:
+    return await value if inspect.isawaitable(value) else value

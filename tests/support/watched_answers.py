@@ -47,9 +47,11 @@ def take_in(
     """
     ingestion = ExchangeIngestion(store, now=lambda: datetime.now(UTC))
     measure = MeasureResponses(load(extractors), store.baselines, now=lambda: datetime.now(UTC))
-    every, responses = list(answers), []
-    for start in range(0, len(every), AT_ONCE):
-        exchanges, wrong = ingestion.exchanges_one_by_one(source, every[start : start + AT_ONCE])
+    all_answers, responses = list(answers), []
+    for start in range(0, len(all_answers), AT_ONCE):
+        exchanges, wrong = ingestion.exchanges_one_by_one(
+            source, all_answers[start : start + AT_ONCE]
+        )
         if wrong:
             raise ValueError(wrong[0])
         some = list(ingestion(exchanges))

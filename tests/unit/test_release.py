@@ -41,7 +41,7 @@ def test_this_project_names_one_version() -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "said"),
+    ("file", "text", "message"),
     [
         ("CHANGELOG.md", "## 9.8\n", r"CHANGELOG.md \(9.8\)"),
         ("CHANGELOG.md", "nothing", r"CHANGELOG.md \(None\)"),
@@ -54,10 +54,12 @@ def test_this_project_names_one_version() -> None:
         ),
     ],
 )
-def test_a_file_of_another_version_is_named(project: Path, file: str, text: str, said: str) -> None:
+def test_a_file_of_another_version_is_named(
+    project: Path, file: str, text: str, message: str
+) -> None:
     check_versions("9.9", project)
     (project / file).write_text(text)
-    with pytest.raises(NotReleasableError, match=said):
+    with pytest.raises(NotReleasableError, match=message):
         check_versions("9.9", project)
 
 
@@ -81,7 +83,7 @@ def test_a_whole_wheel_passes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "listed", "said"),
+    ("files", "listed", "message"),
     [
         ({**WHOLE, "shared/x.py": ""}, {}, "installs .*shared"),
         ({**WHOLE, "biaswatch/gateway.seed": "SU..."}, {}, "gateway.seed"),
@@ -90,9 +92,9 @@ def test_a_whole_wheel_passes(tmp_path: Path) -> None:
     ],
 )
 def test_a_wheel_that_is_not_whole_is_refused(
-    tmp_path: Path, files: dict[str, str], listed: dict[str, str], said: str
+    tmp_path: Path, files: dict[str, str], listed: dict[str, str], message: str
 ) -> None:
-    with pytest.raises(NotReleasableError, match=said):
+    with pytest.raises(NotReleasableError, match=message):
         check_wheel(wheel_of(tmp_path, files, listed), "9.9")
 
 

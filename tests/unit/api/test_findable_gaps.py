@@ -94,8 +94,8 @@ def test_a_sentence_tells_what_finds_less_and_only_where_it_can_be_known() -> No
         unknown = bw.diagnose(frame, **options)
         assert unknown.comparisons["findable_gap"].isna().all()
         assert not any("four times" in sentence for sentence in unknown.sentences)
-    found = table.assign(score=lambda rows: rows["score"] + 3 * (rows["group"] == "g0"))
-    assert "four times" not in str(bw.diagnose(found, set="set", **COLUMNS))
+    shifted = table.assign(score=lambda rows: rows["score"] + 3 * (rows["group"] == "g0"))
+    assert "four times" not in str(bw.diagnose(shifted, set="set", **COLUMNS))
 
 
 def test_a_p_value_too_small_to_compute_is_one_of_the_family() -> None:

@@ -135,14 +135,14 @@ def test_values_that_would_become_other_numbers_are_refused(ratings: Any, why: s
 
 
 def test_domains_without_two_groups_are_named() -> None:
-    found = bw.diagnose(FRAME, domain="gender", **ASKED)
+    diagnosis = bw.diagnose(FRAME, domain="gender", **ASKED)
     sentence = "No domain has two groups of gender: there is nothing to compare."
-    assert sentence in found.warnings
+    assert sentence in diagnosis.warnings
 
 
 def test_whole_numbers_that_a_float_holds_are_compared() -> None:
-    found = bw.diagnose(FRAME.assign(rating=[2**60 * (n % 2) for n in range(ROWS)]), **ASKED)
-    assert found.comparisons["gap"].iloc[0] == -(2**60)
+    diagnosis = bw.diagnose(FRAME.assign(rating=[2**60 * (n % 2) for n in range(ROWS)]), **ASKED)
+    assert diagnosis.comparisons["gap"].iloc[0] == -(2**60)
 
 
 def test_a_table_of_counts_has_measures_a_sentence_and_html() -> None:

@@ -169,14 +169,14 @@ def test_a_compared_group_is_no_random_factor() -> None:
 
 
 @pytest.mark.parametrize(
-    ("without", "said"),
+    ("without", "warning"),
     [(1, "1 row has no group and is left out."), (2, "2 rows have no group and are left out.")],
 )
-def test_rows_without_a_group_are_counted_in_a_warning(without: int, said: str) -> None:
+def test_rows_without_a_group_are_counted_in_a_warning(without: int, warning: str) -> None:
     frame = crossed()
     frame.loc[: without - 1, "group"] = None
     result = bw.diagnose(frame, group="group", feature="rating", permutations=0)
-    assert said in result.warnings
+    assert warning in result.warnings
 
 
 def test_rows_without_a_name_are_counted_in_a_warning() -> None:

@@ -31,7 +31,7 @@ def wrong(tmp_path: Path, text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("path: texts", "path: ''", ", line 7, concepts.0.sources.0.files.path: "),
         ("kind: files", "kind: floppy", ", line 7, concepts.0.sources.0: name the kind of source"),
@@ -49,9 +49,9 @@ def wrong(tmp_path: Path, text: str) -> str:
     ],
 )
 def test_what_is_wrong_is_said_with_line_and_field(
-    tmp_path: Path, old: str, new: str, said: str
+    tmp_path: Path, old: str, new: str, message: str
 ) -> None:
-    assert said in wrong(tmp_path, GOOD.replace(old, new))
+    assert message in wrong(tmp_path, GOOD.replace(old, new))
 
 
 def test_a_key_nobody_knows_is_a_mistake(tmp_path: Path) -> None:

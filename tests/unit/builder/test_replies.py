@@ -60,11 +60,11 @@ def test_pairs_are_read_from_objects_alone(reply: str, pairs: dict[str, str]) ->
 
 
 @pytest.mark.parametrize(
-    ("reply", "said"),
+    ("reply", "expected"),
     [("Yes.", True), ("no", False), ("Yes and no", None), ("Perhaps", None), ("Yesterday", None)],
 )
-def test_only_a_clear_yes_or_no_is_one(reply: str, said: bool | None) -> None:
-    assert yes_or_no(reply) is said
+def test_only_a_clear_yes_or_no_is_one(reply: str, expected: bool | None) -> None:
+    assert yes_or_no(reply) is expected
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,10 @@ def accounts() -> dict[str, dict[str, list[dict[str, object]]]]:
 def overlap(one: str, other: str) -> bool:
     """Tell whether a subject matches both patterns."""
     first, second = one.split("."), other.split(".")
-    for mine, theirs in zip(first, second, strict=False):
-        if ">" in (mine, theirs):
+    for token, other_token in zip(first, second, strict=False):
+        if ">" in (token, other_token):
             return True
-        if mine != theirs and "*" not in (mine, theirs):
+        if token != other_token and "*" not in (token, other_token):
             return False
     return len(first) == len(second)
 

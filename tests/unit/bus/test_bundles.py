@@ -15,8 +15,8 @@ from tests.support.records import make_features, make_response
 
 def bundle_of(*data: bytes, publications: tuple[int, ...] = ()) -> Bundle:
     bundle = Bundle()
-    for number, each in enumerate(data):
-        bundle.add(f"id{number}", each, publications[number] if publications else 0)
+    for number, payload in enumerate(data):
+        bundle.add(f"id{number}", payload, publications[number] if publications else 0)
     return bundle
 
 
@@ -51,7 +51,7 @@ def test_what_follows_from_a_bundle_goes_under_the_latest_of_its_publications() 
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "count"),
     [
         (b"{}\n{}", "3"),
         (b"{}\n{}", "1"),
@@ -61,8 +61,8 @@ def test_what_follows_from_a_bundle_goes_under_the_latest_of_its_publications() 
         (b"\n".join([b"{}"] * 100_000), "100000"),
     ],
 )
-def test_a_message_that_is_not_what_it_says_is_one_piece(data: bytes, said: str) -> None:
-    assert records_in(data, {RECORDS: said}) == (data,)
+def test_a_message_that_is_not_what_it_says_is_one_piece(data: bytes, count: str) -> None:
+    assert records_in(data, {RECORDS: count}) == (data,)
 
 
 def test_a_bundle_has_so_many_records_and_bytes_and_no_more() -> None:

@@ -35,10 +35,10 @@ def alarm(round_: int, of: Evidence, state: AlarmState = AlarmState.RAISED) -> A
     return make_alarm(comparison_key=of.comparison_key, round=round_, state=state)
 
 
-def watched(found: Evidence, *raised: int, cleared: Sequence[int] = ()) -> WatchedModel:
-    message = [alarm(item, found) for item in raised]
-    message += [alarm(item, found, AlarmState.CLEARED) for item in cleared]
-    return WatchedModel(message, [found, make_evidence(comparison=OF_MISSING)])
+def watched(gap_evidence: Evidence, *raised: int, cleared: Sequence[int] = ()) -> WatchedModel:
+    alarms = [alarm(item, gap_evidence) for item in raised]
+    alarms += [alarm(item, gap_evidence, AlarmState.CLEARED) for item in cleared]
+    return WatchedModel(alarms, [gap_evidence, make_evidence(comparison=OF_MISSING)])
 
 
 def row(effect: float, *models: WatchedModel) -> Row:

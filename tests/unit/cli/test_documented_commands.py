@@ -25,7 +25,9 @@ def test_pages_show_many_commands() -> None:
     assert len({item.page for item in OF_BIASWATCH}) > 12
 
 
-@pytest.mark.parametrize("command", OF_BIASWATCH, ids=lambda each: f"{each.page}: {each.line[:60]}")
+@pytest.mark.parametrize(
+    "command", OF_BIASWATCH, ids=lambda command: f"{command.page}: {command.line[:60]}"
+)
 def test_a_documented_command_is_understood(
     command: DocumentedCommand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -56,8 +58,8 @@ def test_every_documented_make_target_is_in_the_makefile() -> None:
 
 
 def test_what_is_not_run_is_on_a_page_and_has_its_reason() -> None:
-    every = documented_commands()
+    commands = documented_commands()
     for item in not_run():
         assert item.page in PAGES
         assert len(item.reason.split()) > 3, item
-        assert any(item.means(command) for command in every), f"{item} is on no page any more"
+        assert any(item.means(command) for command in commands), f"{item} is on no page any more"

@@ -59,13 +59,13 @@ def as_parquet(folder: Path, rows: Sequence[Row]) -> Path:
     return path
 
 
-def has_exact_ids(found: Observations) -> bool:
-    assert found.units is not None
-    assert found.sets is not None
-    assert set(found.units) == {str(BASE + n) for n in range(ROWS) if n != 7} | {None}
-    assert set(found.sets) == {str(BASE + n) for n in range(ROWS // 2)} | {None}
-    assert set(found.groups["grp"]) == {str(BASE), str(BASE + 1), None}
-    return len(set(found.unit_codes.tolist())) == ROWS
+def has_exact_ids(rows: Observations) -> bool:
+    assert rows.units is not None
+    assert rows.sets is not None
+    assert set(rows.units) == {str(BASE + n) for n in range(ROWS) if n != 7} | {None}
+    assert set(rows.sets) == {str(BASE + n) for n in range(ROWS // 2)} | {None}
+    assert set(rows.groups["grp"]) == {str(BASE), str(BASE + 1), None}
+    return len(set(rows.unit_codes.tolist())) == ROWS
 
 
 @pytest.mark.parametrize("write", [as_lines, as_array, as_csv, as_parquet])

@@ -70,7 +70,7 @@ def test_what_argilla_exports_is_read_in_both_of_its_shapes(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("a.csv", f"response_id,value\n{ID},much\n", "line 2: the label 'much' is not a number"),
         ("a.csv", "value\n1\n", "line 2 has no response_id"),
@@ -81,8 +81,8 @@ def test_what_argilla_exports_is_read_in_both_of_its_shapes(tmp_path: Path) -> N
         ("a.jsonl", '{"annotations": [{"result": [{"value": {}}]}]}', "has no response_id"),
     ],
 )
-def test_what_is_no_label_is_said(tmp_path: Path, name: str, content: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_what_is_no_label_is_said(tmp_path: Path, name: str, content: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         labels_in(written(tmp_path, name, content))
 
 
@@ -152,9 +152,9 @@ def test_hidden_words_that_are_all_alike_take_a_long_text_no_longer() -> None:
     class Counted(str):
         __slots__ = ()
 
-        def startswith(self, *told: object) -> bool:
+        def startswith(self, *args: object) -> bool:
             places.append("")
-            return super().startswith(*told)  # type: ignore[arg-type]
+            return super().startswith(*args)  # type: ignore[arg-type]
 
         def lower(self) -> str:
             return Counted(super().lower())

@@ -81,8 +81,8 @@ def test_probabilities_undo_a_draw_that_took_more_of_what_is_rude() -> None:
         }
         known = bw.diagnose(frame, probability="chance", **common)
         ignored = bw.diagnose(frame, **common)
-        for name, each in (("known", known), ("ignored", ignored)):
-            gaps[name].append(each.parts["corrections"][0]["corrected"])
+        for name, diagnosis in (("known", known), ("ignored", ignored)):
+            gaps[name].append(diagnosis.parts["corrections"][0]["corrected"])
     assert np.mean(gaps["known"]) == pytest.approx(-0.3, abs=0.06)
     assert abs(np.mean(gaps["ignored"]) + 0.3) > abs(np.mean(gaps["known"]) + 0.3) + 0.02
 
@@ -116,7 +116,7 @@ def test_two_groupings_and_two_numbers_are_one_family() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "asked", "said"),
+    ("change", "asked", "message"),
     [
         ({"truly": 7.0}, {}, "declare the smallest and the largest value, as in rude=1:5"),
         ({"truly": 7.0}, {"ranges": {"rude": (0, 1)}}, "the label 7 lies outside the scale of"),
@@ -129,7 +129,7 @@ def test_two_groupings_and_two_numbers_are_one_family() -> None:
     ],
 )
 def test_what_cannot_be_labels_is_said_in_a_sentence(
-    change: dict[str, Any], asked: dict[str, Any], said: str
+    change: dict[str, Any], asked: dict[str, Any], message: str
 ) -> None:
     frame = letters().astype(object).assign(**change)
     given: dict[str, Any] = {
@@ -139,7 +139,7 @@ def test_what_cannot_be_labels_is_said_in_a_sentence(
         "permutations": 0,
         **asked,
     }
-    with pytest.raises(UsageError, match=said.replace("(", r"\(")):
+    with pytest.raises(UsageError, match=message.replace("(", r"\(")):
         bw.diagnose(frame, **given)
 
 

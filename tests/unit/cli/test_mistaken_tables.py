@@ -28,7 +28,7 @@ def said_of(path: Path, content: bytes) -> str:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (PLAIN.encode("utf-16-le"), " is not text. Save it as CSV in UTF-8."),
         ("name,rating\na,1\n".encode("utf-16-le"), " is not text. Save it as CSV in UTF-8."),
@@ -100,8 +100,8 @@ def said_of(path: Path, content: bytes) -> str:
         ),
     ],
 )
-def test_a_mistake_is_named_with_its_remedy(tmp_path: Path, content: bytes, said: str) -> None:
-    assert said_of(tmp_path / "t.csv", content) == said
+def test_a_mistake_is_named_with_its_remedy(tmp_path: Path, content: bytes, message: str) -> None:
+    assert said_of(tmp_path / "t.csv", content) == message
 
 
 @pytest.mark.parametrize(
@@ -145,20 +145,20 @@ def test_the_first_sheet_of_a_workbook_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"name,rating\na,1\n", " is not an Excel workbook."),
         (None, ": column 2 of the first row has no name."),
     ],
 )
-def test_workbooks_that_cannot_be_read(tmp_path: Path, content: bytes | None, said: str) -> None:
+def test_workbooks_that_cannot_be_read(tmp_path: Path, content: bytes | None, message: str) -> None:
     path = tmp_path / "t.xlsx"
     if content is None:
         pd.DataFrame([["name", None, "rating"], ["a", "b", 1]]).to_excel(
             path, header=False, index=False
         )
         content = path.read_bytes()
-    assert said_of(path, content) == said
+    assert said_of(path, content) == message
 
 
 def test_json_lines_without_a_line_are_empty(tmp_path: Path) -> None:
@@ -190,17 +190,17 @@ def test_a_column_without_any_value_is_doubted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (PLAIN.encode("utf-16"), " is not text in UTF-8. Save it as CSV in UTF-8."),
         (b"response_id;value\n1;2\n", " has semicolons between its columns: save it with commas"),
     ],
 )
-def test_files_of_labels_are_told_the_same(tmp_path: Path, content: bytes, said: str) -> None:
+def test_files_of_labels_are_told_the_same(tmp_path: Path, content: bytes, message: str) -> None:
     (path := tmp_path / "labels.csv").write_bytes(content)
     with pytest.raises(UsageError) as refused:
         labels_in(path)
-    assert str(refused.value).removeprefix(str(path)).startswith(said)
+    assert str(refused.value).removeprefix(str(path)).startswith(message)
 
 
 def test_rates_of_a_table_without_any_score_are_refused(tmp_path: Path) -> None:

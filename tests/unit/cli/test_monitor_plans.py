@@ -293,7 +293,7 @@ def test_one_of_several_features_can_be_planned_for_alone(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("fields", "assumed", "said"),
+    ("fields", "assumed", "message"),
     [
         ({"tolerance": 3}, MonitorAssumptions(effect=2.0), "within the tolerance"),
         (
@@ -337,18 +337,18 @@ def test_one_of_several_features_can_be_planned_for_alone(tmp_path: Path) -> Non
     ],
 )
 def test_what_cannot_be_planned_for_is_refused_in_a_sentence_with_the_features_name(
-    tmp_path: Path, fields: dict[str, Any], assumed: MonitorAssumptions, said: str
+    tmp_path: Path, fields: dict[str, Any], assumed: MonitorAssumptions, message: str
 ) -> None:
     claim = POPULATION if "method" in fields else {}
     feature = {**FEATURE, "selected_at_least": 5, **fields}
-    with pytest.raises(UsageError, match=said) as refused:
+    with pytest.raises(UsageError, match=message) as refused:
         rows(tmp_path, {**ASKS, **claim, "features": [feature]}, assumed)
     assert str(refused.value).startswith("words.words: ")
     assert str(refused.value).endswith(".")
 
 
 @pytest.mark.parametrize(
-    ("fields", "assumed", "said"),
+    ("fields", "assumed", "message"),
     [
         (ASKS, MonitorAssumptions(effect=float("nan")), "--gap must be a finite number, not nan"),
         (
@@ -386,9 +386,9 @@ def test_what_cannot_be_planned_for_is_refused_in_a_sentence_with_the_features_n
     ],
 )
 def test_what_says_nothing_of_the_monitor_is_refused_and_not_ignored(
-    tmp_path: Path, fields: dict[str, Any], assumed: MonitorAssumptions, said: str
+    tmp_path: Path, fields: dict[str, Any], assumed: MonitorAssumptions, message: str
 ) -> None:
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         rows(tmp_path, fields, assumed)
 
 

@@ -74,8 +74,8 @@ def test_the_cvs_are_of_ten_occupations_and_three_levels_and_use_every_name() ->
     assert len(used) == 160
     # Class is said by a line that all named twins of a CV share, so no race goes with a class.
     for race in ("white", "black", "hispanic", "asian"):
-        mine = [p for p in probes if p.groups.get("race") == race]
-        assert Counter("Sailing" in text_of(p) for p in mine) == {True: 120, False: 120}
+        race_probes = [p for p in probes if p.groups.get("race") == race]
+        assert Counter("Sailing" in text_of(p) for p in race_probes) == {True: 120, False: 120}
 
 
 def test_the_named_applicant_of_a_pair_is_first_in_half_of_the_sets() -> None:

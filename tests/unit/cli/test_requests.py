@@ -29,8 +29,8 @@ def leaves(command: Any, path: str) -> Iterator[tuple[str, Any]]:
     if inner is None:
         yield path, command
         return
-    for name, each in inner.items():
-        yield from leaves(each, f"{path} {name}")
+    for name, subcommand in inner.items():
+        yield from leaves(subcommand, f"{path} {name}")
 
 
 def test_help_shows_at_most_twelve_options_of_a_verb() -> None:

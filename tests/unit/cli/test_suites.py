@@ -113,7 +113,7 @@ def test_the_countries_can_be_grouped_by_keyword_and_source() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("p.txt", "", "must end in one of"),
         ("p.csv", "key,prompt\na,b,c\n", "row 1: the number of cells differs"),
@@ -125,11 +125,11 @@ def test_the_countries_can_be_grouped_by_keyword_and_source() -> None:
     ],
 )
 def test_what_is_wrong_in_a_file_is_a_sentence(
-    tmp_path: Path, name: str, content: str | None, said: str
+    tmp_path: Path, name: str, content: str | None, message: str
 ) -> None:
     if content is not None:
         (tmp_path / name).write_text(content)
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         suite(tmp_path, name)
 
 
@@ -142,7 +142,7 @@ PROBES = "probes: [{key: a, groups: {race: x}, prompt: Is it so}]\n"
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"name: a\nname: b\n" + PROBES.encode(), r"line 2: .*'name' occurs twice"),
         (b"name: a\nprobes: [{key: a, prompt: x, prompt: y}]", "line 2: .*'prompt' occurs twice"),
@@ -157,10 +157,10 @@ PROBES = "probes: [{key: a, groups: {race: x}, prompt: Is it so}]\n"
     ],
 )
 def test_what_is_wrong_in_a_suite_is_said_in_plain_words(
-    tmp_path: Path, content: bytes, said: str
+    tmp_path: Path, content: bytes, message: str
 ) -> None:
     (tmp_path / "suite.yaml").write_bytes(content)
-    with pytest.raises(UsageError, match=said) as refused:
+    with pytest.raises(UsageError, match=message) as refused:
         load_suite(tmp_path)
     assert "Errno" not in str(refused.value)
     assert "Value error" not in str(refused.value)

@@ -85,7 +85,7 @@ def test_an_edit_is_found_by_the_chain_alone(edit: Edit) -> None:
 def test_lost_and_repeated_entries_are_named(order: list[int], fault: str) -> None:
     entries = trail_of(LONG)
     faults = faults_of([entries[number - 1] for number in order], [])
-    assert fault in [found.what for found in faults]
+    assert fault in [item.what for item in faults]
 
 
 @pytest.mark.parametrize("left", [0, 1, LONG - 1])

@@ -44,7 +44,7 @@ def mistake(fields: object) -> Mistake:
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "message"),
     [
         ({"wrods": 1}, "inner.0.wrods: there is no such field"),
         ({"words": "secret"}, "inner.0.words: this must be a list"),
@@ -66,9 +66,9 @@ def mistake(fields: object) -> Mistake:
     ],
 )
 def test_a_mistake_is_named_by_its_way_and_in_plain_words(
-    fields: dict[str, object], said: str
+    fields: dict[str, object], message: str
 ) -> None:
-    assert mistake({"inner": [fields]}).in_words("all of it") == said
+    assert mistake({"inner": [fields]}).in_words("all of it") == message
 
 
 def test_where_all_is_wrong_the_whole_is_named() -> None:
@@ -95,5 +95,5 @@ def test_names_of_kinds_that_nobody_wrote_are_left_out_of_the_way() -> None:
 def test_a_secret_that_is_written_out_is_refused_with_the_two_ways_to_refer_to_it() -> None:
     with pytest.raises(ValidationError) as wrong:
         SecretReference.model_validate("http://127.0.0.1/hook")
-    said = first_mistake(wrong.value).in_words("url")
-    assert said == "url: write {file: PATH} or {env: NAME} in place of the secret"
+    message = first_mistake(wrong.value).in_words("url")
+    assert message == "url: write {file: PATH} or {env: NAME} in place of the secret"

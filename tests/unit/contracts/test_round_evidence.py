@@ -110,7 +110,7 @@ def cut_off(columns: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("not base64!", "is not compressed"),
         (b64encode(b"plain").decode(), "is not compressed"),
@@ -128,9 +128,9 @@ def cut_off(columns: str) -> str:
         (packed('{"unfinished'), "columns cannot be read"),
     ],
 )
-def test_what_is_no_evidence_is_refused_in_a_sentence(text: str, said: str) -> None:
+def test_what_is_no_evidence_is_refused_in_a_sentence(text: str, message: str) -> None:
     record = make_round_evidence().model_copy(update={"evidence": text})
-    with pytest.raises(UndecodableError, match=said):
+    with pytest.raises(UndecodableError, match=message):
         list(evidence_in([record]))
     with pytest.raises(UndecodableError):
         list(evidence_fields([record], {"units", "counts", "change"}, set()))

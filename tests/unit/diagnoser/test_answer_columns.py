@@ -60,9 +60,9 @@ def labelled(cases: Sequence[Case], seed: int) -> tuple[LabelSample, list[Label]
         if case.extractor == "judge" and (value := case.values["x"]) is not None and value <= 5
     }
     answers = [
-        ReadAnswer(id_, each.target, each.scaffold, each.groups, read[id_])
-        for id_, each in cases
-        if each.extractor == "judge" and id_ in read
+        ReadAnswer(id_, case.target, case.scaffold, case.groups, read[id_])
+        for id_, case in cases
+        if case.extractor == "judge" and id_ in read
     ]
     draw = LabelDraw.UNCERTAINTY if seed % 3 == 1 else LabelDraw.EVEN
     request = SampleRequest(feature="x", wanted=180, draw=draw, low=BOUNDS[0], high=BOUNDS[1])
@@ -140,17 +140,17 @@ def test_only_what_was_sampled_is_folded_and_a_row_is_an_answer() -> None:
     cases = random_window(0)
     sample, given = labelled(cases, 0)
     [answers] = fold_answers(cases, [sample], given)
-    mine = [(id_, case) for id_, case in cases if case.extractor == "judge"]
+    judged = [(id_, case) for id_, case in cases if case.extractor == "judge"]
     assert answers.extractor == "judge"
-    values = np.array([case.values["x"] for _, case in mine], dtype=np.float64)
+    values = np.array([case.values["x"] for _, case in judged], dtype=np.float64)
     np.testing.assert_array_equal(answers.readings["x"], values)
-    assert [*answers.groups["gender"]] == [case.groups.get("gender") for _, case in mine]
-    assert [*answers.units] == [case.unit for _, case in mine]
-    places = {id_: row for row, (id_, _) in enumerate(mine)}
+    assert [*answers.groups["gender"]] == [case.groups.get("gender") for _, case in judged]
+    assert [*answers.units] == [case.unit for _, case in judged]
+    places = {id_: row for row, (id_, _) in enumerate(judged)}
     assert answers.row_of == {item.response_id: places[item.response_id] for item in sample.drawn}
     [hashed] = fold_answers(cases, [sample], given, many_units=True)
     codes = coded(hashed.units)[0]
-    assert len(set(codes.tolist())) == len({case.unit for _, case in mine})
+    assert len(set(codes.tolist())) == len({case.unit for _, case in judged})
 
 
 def test_answers_that_were_not_drawn_count_in_the_pairs_of_a_round_in_any_order() -> None:

@@ -62,8 +62,8 @@ def one(cases: Sequence[MeasuredResponse], plan: AnalysisPlan = PLAN) -> Feature
 
 
 def values(cases: Sequence[MeasuredResponse], **groups: str) -> list[float]:
-    mine = [c for c in cases if groups.items() <= c.groups.items() and c.groups]
-    return [c.values["rating"] or 0.0 for c in mine if "rating" in c.values]
+    selected = [c for c in cases if groups.items() <= c.groups.items() and c.groups]
+    return [c.values["rating"] or 0.0 for c in selected if "rating" in c.values]
 
 
 def test_groups_are_compared_with_the_twins_that_name_nobody() -> None:

@@ -175,8 +175,8 @@ def test_on_a_bank_answers_are_units_and_the_sets_stand_beside() -> None:
     [gap] = finding.gaps
     assert gap.gap.method == "t over answers within prompts"
     for group, label in zip(finding.groups, "ab", strict=True):
-        mine = [case.values["rating"] for case in cases if case.groups["race"] == label]
-        assert group.mean.value == pytest.approx(np.mean(mine))  # type: ignore[arg-type]
+        ratings = [case.values["rating"] for case in cases if case.groups["race"] == label]
+        assert group.mean.value == pytest.approx(np.mean(ratings))  # type: ignore[arg-type]
         assert group.mean.high is not None
         assert group.mean.value is not None
         assert group.mean.high - group.mean.value < 0.3  # prompts lie a point apart

@@ -126,7 +126,7 @@ def test_a_change_is_cleared_when_rounds_have_followed_it_and_the_next_one_is_fo
         alarm for alarm in result.alarms if (alarm.what, alarm.state) == (CHANGE, AlarmState.RAISED)
     ]
     assert [
-        abs((each.since_round or 0) - at) <= 2 for each, at in zip(alarms, (20, 40), strict=True)
+        abs((alarm.since_round or 0) - at) <= 2 for alarm, at in zip(alarms, (20, 40), strict=True)
     ]
 
 

@@ -12,8 +12,8 @@ from tests.support.labelled_studies import rates, ratings, simulate
 STUDY = replace(rates({"a": 0.2, "b": 0.5}, {"a": 0.05, "b": 0.15}), answers=400)
 
 
-def number(found: Estimate, which: str = "value") -> float:
-    value = getattr(found, which)
+def number(estimate: Estimate, which: str = "value") -> float:
+    value = getattr(estimate, which)
     assert isinstance(value, float)
     return value
 

@@ -76,8 +76,10 @@ def test_a_quiet_comparison_has_the_numbers_of_the_formulas_one_by_one(
         assert result.log_e == pytest.approx(scalar.log_e, abs=EXACT)
         if number not in LOOKED_AT:
             continue
-        text = (scalar.gap.estimate, *interval_by_scanning(scalar.gap, scalar.gap_alpha))
-        assert [result.gap.value, result.gap.low, result.gap.high] == pytest.approx(text, abs=EXACT)
+        expected = (scalar.gap.estimate, *interval_by_scanning(scalar.gap, scalar.gap_alpha))
+        assert [result.gap.value, result.gap.low, result.gap.high] == pytest.approx(
+            expected, abs=EXACT
+        )
         if result.verdict is Verdict.INCONCLUSIVE:
             assert result.more_units == scalar.forecast
         for change, search in (
@@ -88,8 +90,8 @@ def test_a_quiet_comparison_has_the_numbers_of_the_formulas_one_by_one(
             now = (change.log_evidence, change.smallest, change.reference, change.allowed)
             newest = search.references[-1] if search.references else None
             reference = (newest.value, newest.allowed) if newest else (None, None)
-            its = (search.log_evidence, search.smallest, *reference)
-            assert now == pytest.approx(its, abs=EXACT)
+            expected_change = (search.log_evidence, search.smallest, *reference)
+            assert now == pytest.approx(expected_change, abs=EXACT)
 
 
 def test_a_group_that_never_answers_has_no_gap_and_a_reason_that_fits() -> None:
@@ -134,7 +136,7 @@ def closed(
 ) -> list[Evidence]:
     """Close a round, the comparisons of each batch at once."""
     round_ = closed_now(monitor, number)
-    seen = {key: RoundCounts(each, 0) for key, each in counts.items()}
+    seen = {key: RoundCounts(count, 0) for key, count in counts.items()}
     result: list[Evidence] = []
     for batch in batches:
         increments = increments_of(round_, batch, seen)
@@ -152,11 +154,13 @@ def test_many_at_once_are_what_each_is_alone_also_while_alarms_stand_and_end(
     seen = set()
     for number in range(30):
         counts = {}
-        for n, each in enumerate(all_of):
+        for n, comparison in enumerate(all_of):
             gap = (0.4 if number < 8 else 0.0) if n % 3 == 0 else 0.0
             sets = 30 + n
-            counts[each.key] = of_pairs(rng.normal(gap, 0.2, sets), rng.normal(0, 0.2, sets), rng)
-            counts[each.key] |= incomplete(n % 5, rng) if n % 5 and n % 2 else {}
+            counts[comparison.key] = of_pairs(
+                rng.normal(gap, 0.2, sets), rng.normal(0, 0.2, sets), rng
+            )
+            counts[comparison.key] |= incomplete(n % 5, rng) if n % 5 and n % 2 else {}
         together = closed(monitor, number, counts, [all_of], lasts)
         alone = closed(monitor, number, counts, [[item] for item in all_of], lasts)
         with monkeypatch.context() as patched:
@@ -202,7 +206,7 @@ def _assert_same(one: Any, other: Any) -> None:
             _assert_same(one[key], other[key])
     elif isinstance(one, list):
         assert len(one) == len(other)
-        for mine, its in zip(one, other, strict=True):
-            _assert_same(mine, its)
+        for item, other_item in zip(one, other, strict=True):
+            _assert_same(item, other_item)
     else:
         assert one == pytest.approx(other, abs=EXACT) if isinstance(one, float) else one == other

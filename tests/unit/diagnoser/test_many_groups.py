@@ -133,11 +133,11 @@ def test_a_run_and_its_table_say_the_same() -> None:
     finding, table = found_of(responses), described(table_of(responses), "country")
     means = {mean.group["country"]: mean for mean in table.means}
     for group in finding.groups:
-        mine = means[group.group]
+        mean = means[group.group]
         assert group.shrunken_mean
         assert group.rank
-        assert group.shrunken_mean.value == mine.shrunken_mean
-        assert (group.rank.low, group.rank.high) == (mine.rank_low, mine.rank_high)
+        assert group.shrunken_mean.value == mean.shrunken_mean
+        assert (group.rank.low, group.rank.high) == (mean.rank_low, mean.rank_high)
     assert finding.overall
     assert finding.overall.statistic == table.overall[0].statistic
 
@@ -186,7 +186,7 @@ def test_repeats_and_families_give_the_same_numbers_in_any_order_of_rows(
     groups = ["a", "b", "c"] * 24
     units = [f"p{place // 6}{group}" for place, group in enumerate(groups)]
     sets = [f"s{place // 12}{group if place % 2 else ''}" for place, group in enumerate(groups)]
-    sets = [f"{units[place]}" if named == "units" else each for place, each in enumerate(sets)]
+    sets = [f"{units[place]}" if named == "units" else set_ for place, set_ in enumerate(sets)]
     units_too = [f"{name}/{set_}" for name, set_ in zip(units, sets, strict=True)]
     orders = (np.arange(72), np.arange(72)[::-1], rng.permutation(72))
     diagnoses = [

@@ -37,8 +37,8 @@ def compared(before: Observations, after: Observations, declared: ChangePlan) ->
     return compare_runs(matched_of(before, after), declared)
 
 
-def only(found: RunChanges, of: ChangeOf, a: str | None = None) -> RunChange:
-    return next(c for c in found.changes if c.subject.of is of and c.subject.a == a)
+def only(run_changes: RunChanges, of: ChangeOf, a: str | None = None) -> RunChange:
+    return next(c for c in run_changes.changes if c.subject.of is of and c.subject.a == a)
 
 
 def by_prompt(run: Observations) -> dict[str, float]:

@@ -172,7 +172,7 @@ def test_a_monitor_watches_logarithms_within_the_logarithms_of_its_range() -> No
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "message"),
     [
         ({"scale": "rank"}, "a rank depends on the other answers of its round"),
         ({"scale": "log", "low": 0}, "needs `low` and `high` above 0"),
@@ -181,7 +181,7 @@ def test_a_monitor_watches_logarithms_within_the_logarithms_of_its_range() -> No
     ],
 )
 def test_a_monitor_refuses_a_scale_on_which_rounds_do_not_add_up(
-    fields: dict[str, object], said: str
+    fields: dict[str, object], message: str
 ) -> None:
-    with pytest.raises(ValidationError, match=said):
+    with pytest.raises(ValidationError, match=message):
         FeatureRequest.model_validate({**FIELDS, **fields})

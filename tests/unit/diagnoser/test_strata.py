@@ -38,9 +38,9 @@ def test_a_stratum_has_the_mean_over_prompts_and_the_interval_of_bounded_means()
     [result] = describe_strata(folded(answers), PLAN)
     assert (result.key.feature, result.key.dimension) == ("correct", "difficulty")
     for level in result.groups:
-        mine = [answer for answer in answers if answer.strata["difficulty"] == level.group]
+        level_answers = [answer for answer in answers if answer.strata["difficulty"] == level.group]
         by_prompt: dict[str, list[float]] = {}
-        for item in mine:
+        for item in level_answers:
             if (value := item.values.get("correct")) is not None:
                 by_prompt.setdefault(item.unit, []).append(value)
         means = [np.mean(values) for values in by_prompt.values()]
@@ -49,7 +49,7 @@ def test_a_stratum_has_the_mean_over_prompts_and_the_interval_of_bounded_means()
         assert level.mean.value == pytest.approx(np.mean(means))
         limits = np.quantile(drawn, [0.025, 0.975])
         assert (level.mean.low, level.mean.high) == pytest.approx(limits, abs=0.01)
-        missing = sum(not item.values for item in mine)
+        missing = sum(not item.values for item in level_answers)
         assert (level.responses, level.missing, level.units) == (120, missing, len(means))
         assert level.missing_reasons == {"refused": missing}
 

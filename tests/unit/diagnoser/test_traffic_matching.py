@@ -81,14 +81,14 @@ def counted_with_used(
     return result, named(window, used, answers)
 
 
-def users(found: CountedUsers) -> UserCounts:
-    counts = user_counts_of(found.counted.counts)
+def users(counted_users: CountedUsers) -> UserCounts:
+    counts = user_counts_of(counted_users.counted.counts)
     assert counts is not None
     return counts
 
 
-def gap(found: CountedUsers) -> float | None:
-    [gap] = method_of(Method.MATCHED).evidence([found.counted.counts]).estimates.tolist()
+def gap(counted_users: CountedUsers) -> float | None:
+    [gap] = method_of(Method.MATCHED).evidence([counted_users.counted.counts]).estimates.tolist()
     return None if isnan(gap) else gap
 
 

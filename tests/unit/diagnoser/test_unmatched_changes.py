@@ -42,8 +42,10 @@ def compared(before: Observations, after: Observations, plan: ChangePlan = PLAN)
     return compare_whole_runs([("", before, after)], plan)
 
 
-def only(found: RunChanges, of: ChangeOf, a: str | None = None) -> RunChange:
-    [one] = [change for change in found.changes if (change.subject.of, change.subject.a) == (of, a)]
+def only(run_changes: RunChanges, of: ChangeOf, a: str | None = None) -> RunChange:
+    [one] = [
+        change for change in run_changes.changes if (change.subject.of, change.subject.a) == (of, a)
+    ]
     return one
 
 
@@ -51,10 +53,10 @@ def test_a_level_is_compared_as_two_groups_are() -> None:
     before, after = drawn(1, twins=False), renamed(drawn(2, 0.8, twins=False))
     result = only(compared(before, after), ChangeOf.MEAN, "black")
     a, b = (run.values[np.array(run.groups["race"]) == "black", 0] for run in (after, before))
-    theirs = stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
+    expected = stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
     low, high = result.by_itself.low, result.by_itself.high
     assert result.change.value == pytest.approx(a.mean() - b.mean())
-    assert (low, high) == pytest.approx((theirs.low, theirs.high), rel=0.05)
+    assert (low, high) == pytest.approx((expected.low, expected.high), rel=0.05)
     assert (result.before, result.after) == pytest.approx((b.mean(), a.mean()))
 
 

@@ -12,7 +12,7 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("distance", "said"),
+    ("distance", "text"),
     [
         (timedelta(0), "0 s ago"),
         (timedelta(seconds=59), "59 s ago"),
@@ -22,8 +22,8 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
         (timedelta(days=40), "40 d ago"),
     ],
 )
-def test_moments_are_told_by_their_distance(distance: timedelta, said: str) -> None:
-    assert ago(NOW - distance, NOW) == said
+def test_moments_are_told_by_their_distance(distance: timedelta, text: str) -> None:
+    assert ago(NOW - distance, NOW) == text
     assert ago(None, NOW) == due(None, NOW) == "-"
 
 
@@ -39,8 +39,8 @@ def test_names_are_escaped_before_they_are_made_breakable() -> None:
 
 
 def test_commands_in_sentences_are_code_and_nothing_else_is() -> None:
-    said = with_code("<b>: `biaswatch runs` lists them.")
-    assert said == "&lt;b&gt;: <code>biaswatch runs</code> lists them."
+    html = with_code("<b>: `biaswatch runs` lists them.")
+    assert html == "&lt;b&gt;: <code>biaswatch runs</code> lists them."
     assert with_code("one ` alone") == "one ` alone"
     assert with_code("`<i>`") == "<code>&lt;i&gt;</code>"
 

@@ -137,7 +137,7 @@ def test_votes_of_judges_that_fail_or_give_no_reply_stand_apart() -> None:
         "silent": {"yes": None, "no": None},
     }
     votes = {"good": "no", "bad": "yes", "silent": "no"}
-    checks = tuple(Check(name="a_to_b", judge=judge, said=each) for judge, each in votes.items())
+    checks = tuple(Check(name="a_to_b", judge=judge, said=vote) for judge, vote in votes.items())
     pair = make_verdict(checks=checks)
     judges = judge_controls([controls(judge, replies) for judge, replies in texts.items()])
     [counted] = counted_verdicts([pair], judges)
@@ -207,8 +207,10 @@ def test_a_weighted_jury_follows_the_judge_that_is_more_often_right_on_controls(
 
 
 def test_self_preference_is_beyond_what_other_judges_see_in_the_same_answers() -> None:
-    def pair(number: int, target: str, said: Mapping[str, str]) -> PairVerdict:
-        checks = tuple(Check(name="own_a", judge=name, said=reply) for name, reply in said.items())
+    def pair(number: int, target: str, replies: Mapping[str, str]) -> PairVerdict:
+        checks = tuple(
+            Check(name="own_a", judge=name, said=reply) for name, reply in replies.items()
+        )
         return make_verdict(
             pair_id=derived_id(target, number), set_id=f"set {number}", target=target,
             checks=checks, facts={"template": str(number % 20)},
@@ -301,8 +303,8 @@ def flagged_pair(target: str, number: int) -> FlaggedPair:
 
 def test_a_document_shows_as_many_flagged_pairs_of_each_model_as_wanted() -> None:
     pairs = [flagged_pair(target, n) for n in range(30) for target in ("one", "another")]
-    few, every = ("\n".join(flagged_pairs(pairs, most)) for most in (20, None))
-    assert (few.count("<summary>"), every.count("<summary>")) == (40, 60)
+    few, full = ("\n".join(flagged_pairs(pairs, most)) for most in (20, None))
+    assert (few.count("<summary>"), full.count("<summary>")) == (40, 60)
     assert few.count(", one:") == few.count(", another:") == 20
     assert "20 more: `--pairs all`, or `--format jsonl`." in few
-    assert every.index("set 29, another") < every.index("set 0, one")
+    assert full.index("set 29, another") < full.index("set 0, one")

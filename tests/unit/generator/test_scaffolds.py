@@ -69,9 +69,9 @@ def test_the_whole_guidance_of_each_criterion_reaches_its_prompt_and_no_others(
     scaffold: str, criterion: str
 ) -> None:
     calls = {c.name: text_of(c) for c in scaffold_of(scaffold).first(cv_probe())}
-    mine = calls.pop(f"criterion:{criterion}")
-    assert GUIDANCE[criterion] in mine
-    assert CV in mine
+    prompt = calls.pop(f"criterion:{criterion}")
+    assert GUIDANCE[criterion] in prompt
+    assert CV in prompt
     [other] = calls.values()
     assert GUIDANCE[criterion] not in other
 

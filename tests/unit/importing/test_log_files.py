@@ -110,7 +110,7 @@ def test_a_call_without_a_text_is_left_out_and_one_that_failed_is_not(tmp_path: 
     silent = {"custom_id": "1", "response": {"body": {"choices": [{"message": {}}]}}}
     failed = {"custom_id": "2", "response": None, "error": {"code": "server_error"}}
     left_out = LeftOut()
-    answers = [each for _, each in LogFile(written(tmp_path, silent, failed)).answers(left_out)]
+    answers = [answer for _, answer in LogFile(written(tmp_path, silent, failed)).answers(left_out)]
     assert [(item["id"], item["reason"]) for item in answers] == [("2", "server_error")]
     assert left_out.counts.total() == 1
 

@@ -71,7 +71,7 @@ def test_a_label_may_be_any_scalar(tmp_path: Path, labels: Any, read: list[Any])
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"groups": {"grp": ["a"]}}, "line 1: groups.grp is a list. Write text"),
         ({"groups": {"grp": {"a": 1}}}, "line 1: groups.grp is an object. Write text"),
@@ -86,9 +86,9 @@ def test_a_label_may_be_any_scalar(tmp_path: Path, labels: Any, read: list[Any])
     ],
 )
 def test_what_is_no_label_is_one_sentence(
-    tmp_path: Path, changed: dict[str, Any], said: str
+    tmp_path: Path, changed: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         measured_log(written_lines(tmp_path / "log.jsonl", rows(**changed)))
 
 
@@ -119,8 +119,8 @@ def test_a_text_that_is_json_is_the_answer_itself(tmp_path: Path) -> None:
     texts = ['{"rating": 3}', "[1, 2]", "{'rating': 3}", "[a]"]
     path = written_lines(tmp_path / "log.jsonl", [{**rows()[0], "text": text} for text in texts])
     mapping = MappingFile.model_validate({"text": "text"})
-    assert [each["text"] for _, each in LogFile(path, mapping=mapping).answers()] == texts
-    assert [each["text"] for _, each in LogFile(path).answers()] == texts
+    assert [answer["text"] for _, answer in LogFile(path, mapping=mapping).answers()] == texts
+    assert [answer["text"] for _, answer in LogFile(path).answers()] == texts
 
 
 @pytest.mark.parametrize("mapped", [False, True])
@@ -245,7 +245,7 @@ def test_a_log_is_the_same_in_every_file_that_tools_write(
     assert all(warning.startswith("`ingest --history`") for warning in given.warnings)
     mapping = MappingFile.model_validate({"groups": {"grp": attribute}})
     contents = [
-        each["messages"][-1].content for _, each in LogFile(path, mapping=mapping).answers()
+        answer["messages"][-1].content for _, answer in LogFile(path, mapping=mapping).answers()
     ]
     assert contents == ["Rate"] * ROWS
 

@@ -119,7 +119,7 @@ def test_an_alarm_that_is_raised_again_in_another_epoch_fires_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("channel", "said"),
+    ("channel", "message"),
     [
         ({"kind": "alertmanager", "url": "http://user:pw@host:9093"}, "written like"),
         ({"kind": "alertmanager", "url": URL, "labels": {"monitor": "x"}}, "alarm itself"),
@@ -133,13 +133,13 @@ def test_an_alarm_that_is_raised_again_in_another_epoch_fires_again() -> None:
     ],
 )
 def test_a_wrong_channel_is_refused_and_no_secret_is_repeated(
-    channel: dict[str, object], said: str
+    channel: dict[str, object], message: str
 ) -> None:
     from biaswatch.shared.contracts.mistakes import first_mistake
 
     with pytest.raises(ValidationError) as caught:
         CHANNELS_FILE.model_validate({"channels": {"chat": channel}})
-    assert said in first_mistake(caught.value).said
+    assert message in first_mistake(caught.value).said
     assert "pw" not in first_mistake(caught.value).said
 
 

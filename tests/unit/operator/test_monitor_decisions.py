@@ -191,8 +191,8 @@ def test_a_condition_keeps_the_moment_since_when_it_holds() -> None:
     alarmed = monitor_conditions(seen(alarms=[make_alarm()]), AT)
     changed = merged(first, alarmed, AT + timedelta(hours=1))
     assert [item["lastTransitionTime"] for item in changed] == [
-        "2026-01-02T04:04:05Z" if each["type"] == "Alarming" else old["lastTransitionTime"]
-        for each, old in zip(changed, first["conditions"], strict=True)
+        "2026-01-02T04:04:05Z" if new["type"] == "Alarming" else old["lastTransitionTime"]
+        for new, old in zip(changed, first["conditions"], strict=True)
     ]
 
 

@@ -50,9 +50,9 @@ def test_the_table_names_comparisons_by_their_titles() -> None:
 def test_comparisons_of_missing_answers_are_told_apart_from_the_drawn_ones() -> None:
     measured = evidence_view(make_evidence(), stands_out=False)
     missing = measured.model_copy(update={"number": f"words.{MISSING}"})
-    said = unanswered_sentence([measured, missing, missing])
-    assert said.startswith("Not drawn: 2 comparisons of the shares of missing answers")
-    assert "(inconclusive in 2)" in said
+    sentence = unanswered_sentence([measured, missing, missing])
+    assert sentence.startswith("Not drawn: 2 comparisons of the shares of missing answers")
+    assert "(inconclusive in 2)" in sentence
     assert not unanswered_sentence([measured])
 
 

@@ -19,10 +19,10 @@ def earlier(answer_sd: float | None, *, repeats: int, tolerance: float) -> Earli
         for name in ("x", "y")
     )
     gap = Gap(a="x", b="y", gap=Estimate(0.1, -0.5, 0.7), verdict=Verdict.INCONCLUSIVE)
-    found: Diagnosis = make_diagnosis(
+    diagnosis: Diagnosis = make_diagnosis(
         groups=groups, gaps=(gap,), tolerance=tolerance, alpha=0.05, family=1
     )
-    return EarlierFindings([found], repeats)
+    return EarlierFindings([diagnosis], repeats)
 
 
 def power(of: EarlierFindings | None, repeats: int) -> PowerByRepeats:

@@ -416,14 +416,14 @@ def test_without_answers_every_score_is_none_with_a_reason() -> None:
         assert all(score.value is None and score.reason for score in scores)
 
 
-def answered(suite: Suite, said: Mapping[str, str]) -> list[Response]:
+def answered(suite: Suite, texts: Mapping[str, str]) -> list[Response]:
     result = []
     for n, probe in enumerate(suite.probes):
         asked = make_probe(
             n, key=probe.key, groups=probe.groups, facts=probe.facts, expected=probe.expected
         )
         result.append(
-            make_response(n, probe=asked, text=said.get(probe.key, f"Answer: {probe.expected}"))
+            make_response(n, probe=asked, text=texts.get(probe.key, f"Answer: {probe.expected}"))
         )
     return result
 
@@ -516,7 +516,7 @@ def test_a_file_that_changed_after_it_was_fetched_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("place", "said"),
+    ("place", "message"),
     [
         ("away", "not https"),
         ("half", "Try again"),
@@ -525,12 +525,12 @@ def test_a_file_that_changed_after_it_was_fetched_is_refused(
     ],
 )
 def test_what_is_no_file_of_the_benchmark_is_not_kept_and_can_be_fetched_again(
-    source: tuple[str, Counter[str]], tmp_path: Path, place: str, said: str
+    source: tuple[str, Counter[str]], tmp_path: Path, place: str, message: str
 ) -> None:
     url, _ = source
     name = "stereoset" if place == "nowhere/else" else "crows-pairs"
     result = invoke("fetch", name, "--to", str(tmp_path), "--source", f"{url}/{place}")
-    assert said in str(result.exception)
+    assert message in str(result.exception)
     assert {path.name for path in tmp_path.iterdir()} <= {CHECKSUMS}
     if name == "crows-pairs":
         assert invoke("fetch", name, "--to", str(tmp_path), "--source", url).exit_code == 0

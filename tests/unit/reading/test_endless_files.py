@@ -28,7 +28,7 @@ MERGES = "a0: &a0 {x: 1}\n" + "".join(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (LAUGHS, "more than 1,000,000 values"),
         (MERGES, "more than 1,000,000 values"),
@@ -45,8 +45,8 @@ MERGES = "a0: &a0 {x: 1}\n" + "".join(
         ("? [a]\n: b", "found unhashable key"),
     ],
 )
-def test_yaml_without_end_or_sense_is_refused_with_a_sentence(text: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said) as refused:
+def test_yaml_without_end_or_sense_is_refused_with_a_sentence(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message) as refused:
         yaml_mapping(text, Path("plan.yaml"), "a plan is a mapping")
     assert str(refused.value).startswith("plan.yaml")
 
@@ -94,7 +94,7 @@ def test_a_file_or_line_without_end_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('{"a":\n1}', "is JSON with objects over several lines of more than 0 MiB"),
         ('{"a": 1}\n{"a": 1} {"a": 2}', "line 2: these are several values; write each on a line"),
@@ -102,11 +102,11 @@ def test_a_file_or_line_without_end_is_refused(
     ],
 )
 def test_json_that_is_not_in_lines_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str
 ) -> None:
     monkeypatch.setattr(files, "LARGEST_WHOLE_JSON_BYTES", 3)
     (path := tmp_path / "rows.json").write_text(text)
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         list(json_rows_of_file(path, "table"))
 
 

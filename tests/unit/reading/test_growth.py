@@ -34,8 +34,8 @@ def test_a_pattern_that_goes_back_over_a_run_is_noticed() -> None:
 
 def test_sentiment_in_linear_time_is_that_of_vader() -> None:
     draw = random.Random(1)
-    theirs = vaderSentiment.SentimentIntensityAnalyzer()
-    ours = linear_analyzer(vaderSentiment)()
+    reference = vaderSentiment.SentimentIntensityAnalyzer()
+    analyzer = linear_analyzer(vaderSentiment)()
     for _ in range(2_000):
         text = " ".join(draw.choices(WORDS, k=draw.randrange(1, 25)))
-        assert ours.polarity_scores(text) == theirs.polarity_scores(text), text
+        assert analyzer.polarity_scores(text) == reference.polarity_scores(text), text

@@ -86,7 +86,7 @@ def test_no_number_before_the_answer_changes_it(reasoning: str, mark: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "verdict"),
     [
         ("yes", "yes"),
         ("No.", "no"),
@@ -124,12 +124,12 @@ def test_no_number_before_the_answer_changes_it(reasoning: str, mark: str) -> No
         ("Nobody knows", None),
     ],
 )
-def test_a_plain_yes_or_no_is_a_verdict_and_nothing_else_is(text: str, said: str | None) -> None:
-    if said is None:
+def test_a_plain_yes_or_no_is_a_verdict_and_nothing_else_is(text: str, verdict: str | None) -> None:
+    if verdict is None:
         with pytest.raises(Unreadable):
             yes_or_no_in(text)
     else:
-        assert yes_or_no_in(text) == said
+        assert yes_or_no_in(text) == verdict
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ EVERY = list(BUILT_IN.values())
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("text", "expected"),
     [
         ("Write to anna.b+x@mail.example.org, please.", "Write to [email], please."),
         ("<anna@example.org>", "<[email]>"),
@@ -21,12 +21,12 @@ EVERY = list(BUILT_IN.values())
         ("Привет, пишите на иван@example.org", "Привет, пишите на [email]"),
     ],
 )
-def test_what_reaches_a_person_becomes_a_mark(said: str, expected: str) -> None:
-    assert redact(said, EVERY).text == expected
+def test_what_reaches_a_person_becomes_a_mark(text: str, expected: str) -> None:
+    assert redact(text, EVERY).text == expected
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         "On 2026-01-02 03:04:05 there were 1,234,567 of them.",
         "card 4111 1111 1111 1112 has a wrong digit",
@@ -37,9 +37,9 @@ def test_what_reaches_a_person_becomes_a_mark(said: str, expected: str) -> None:
         "",
     ],
 )
-def test_what_only_looks_like_it_stays(said: str) -> None:
-    result = redact(said, EVERY)
-    assert (result.text, sum(result.counts.values())) == (said, 0)
+def test_what_only_looks_like_it_stays(text: str) -> None:
+    result = redact(text, EVERY)
+    assert (result.text, sum(result.counts.values())) == (text, 0)
 
 
 def test_what_was_found_is_counted_and_a_second_look_finds_nothing() -> None:

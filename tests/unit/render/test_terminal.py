@@ -110,9 +110,9 @@ def test_ten_of_210_comparisons_are_shown_unless_all_are_requested(
     assert "The other 200 comparisons: inconclusive." in few
     assert f"biaswatch show {RUN_ID[:12]} --all" in few
     print_results(results, as_json=False, everything=True)
-    every = capsys.readouterr().out
-    assert every.count("• ") == 210
-    assert "The other" not in every
+    full = capsys.readouterr().out
+    assert full.count("• ") == 210
+    assert "The other" not in full
 
 
 def test_80_columns_cut_or_fold_no_number_and_no_name(

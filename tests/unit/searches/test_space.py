@@ -41,7 +41,7 @@ def test_the_example_is_a_space() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("name: x\n", "dimension"),
         (
@@ -51,10 +51,10 @@ def test_the_example_is_a_space() -> None:
         ("- 1\n", "a space is a mapping"),
     ],
 )
-def test_a_mistake_in_a_space_names_the_file(tmp_path: Path, text: str, said: str) -> None:
+def test_a_mistake_in_a_space_names_the_file(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "space.yaml"
     file.write_text(text)
-    with pytest.raises(UsageError, match=re.escape(said)) as error:
+    with pytest.raises(UsageError, match=re.escape(message)) as error:
         load_space(file)
     assert str(file) in str(error.value)
 

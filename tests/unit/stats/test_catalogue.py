@@ -86,9 +86,9 @@ def test_a_known_form_with_an_impossible_number_is_told_so(name: str, sentence: 
 
 
 def test_a_teams_own_statistic_is_found_by_its_name() -> None:
-    mine = PerCell("mine", lambda _: 1.0)
-    own = added([mine])
-    assert parse_statistic("mine", own) is mine
+    statistic = PerCell("mine", lambda _: 1.0)
+    own = added([statistic])
+    assert parse_statistic("mine", own) is statistic
     with pytest.raises(ValueError, match=r"named 'yours'.*mine"):
         parse_statistic("yours", own)
 

@@ -110,6 +110,6 @@ def test_a_single_value_has_the_score_that_it_has_among_many(seed: int) -> None:
         values = np.concatenate([rng.choice(curve, 50), rng.normal(0.5, 30, 50)])
         scores = score_at(curve, values)
         result = [one_sided_p(curve, value) for value in values.tolist()]
-        assert [each for each, _ in result] == [
+        assert [p for p, _ in result] == [
             0.0 if score <= LADDER[0] else special.ndtr(score) for score in scores
         ]

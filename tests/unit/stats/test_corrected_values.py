@@ -28,8 +28,8 @@ def test_with_equal_probabilities_the_mean_is_that_of_ppi_python(case: dict[str,
     corrected = corrected_values(
         readings, every_drawn(labels, probabilities), tuple(case["bounds"])
     )
-    theirs = corrected.tuning * (1 - probabilities[0])  # it counts the readings of the others alone
-    expected = case["mean_at_0"] + theirs * (case["mean_at_1"] - case["mean_at_0"])
+    tuning = corrected.tuning * (1 - probabilities[0])  # it counts the readings of the others alone
+    expected = case["mean_at_0"] + tuning * (case["mean_at_1"] - case["mean_at_0"])
     assert corrected.values.mean() == pytest.approx(expected, abs=1e-12)
     assert corrected.values.mean() == pytest.approx(case["tuned_mean"], abs=0.02)
 
@@ -43,8 +43,8 @@ def test_the_spread_of_corrected_values_is_that_of_ppi_pythons_interval(
         readings, every_drawn(labels, probabilities), tuple(case["bounds"])
     ).values
     low, high = case["tuned_interval"]
-    theirs = (high - low) / 2 / 1.959964
-    assert values.std(ddof=1) / sqrt(len(values)) == pytest.approx(theirs, rel=0.05)
+    expected = (high - low) / 2 / 1.959964
+    assert values.std(ddof=1) / sqrt(len(values)) == pytest.approx(expected, rel=0.05)
 
 
 def test_where_every_answer_is_labelled_the_labels_alone_are_left() -> None:

@@ -29,13 +29,13 @@ def over(*values: float, name: str = "mean") -> Disparity:
     return disparities(summary_of(one, (name,)), np.zeros(one.shape[1], dtype=int), ["d"])
 
 
-def value(found: Disparity, metric: str) -> float:
-    return float(found.values[METRICS.index(metric), 0, 0, 0])
+def value(result: Disparity, metric: str) -> float:
+    return float(result.values[METRICS.index(metric), 0, 0, 0])
 
 
-def why(found: Disparity, metric: str) -> str | None:
-    assert np.isnan(value(found, metric))
-    return sentence(found.reasons[METRICS.index(metric), 0, 0, 0])
+def why(result: Disparity, metric: str) -> str | None:
+    assert np.isnan(value(result, metric))
+    return sentence(result.reasons[METRICS.index(metric), 0, 0, 0])
 
 
 def test_each_domain_is_measured_by_itself_and_holders_are_named() -> None:

@@ -216,12 +216,12 @@ def test_the_order_of_units_changes_no_number(samples: ComparedSamples, random: 
     assert _numbers(judged(other, 0.1)) == pytest.approx(expected, rel=1e-9, nan_ok=True)
 
 
-def _numbers(found: GapResult, sign: int = 1) -> list[float]:
+def _numbers(result: GapResult, sign: int = 1) -> list[float]:
     """Every number of a result, of exchanged groups where sign is -1; NaN for none."""
-    gap = found.marginal
+    gap = result.marginal
     low, high = (gap.low, gap.high) if sign == 1 else (gap.high, gap.low)
     gaps = [np.nan if item is None else sign * item for item in (gap.value, low, high)]
-    tests = (found.p_disparity, found.p_equivalence)
+    tests = (result.p_disparity, result.p_equivalence)
     return gaps + [np.nan if test is None else test for test in tests]
 
 

@@ -85,9 +85,9 @@ def of_three_values(a: tuple[int, int, int], b: tuple[int, int, int]) -> float:
         for one in range(n + 1 - two):
             number = comb(twos, two) * comb(ones, one) * comb(zeros, n - one - two)
             ways[one + 2 * two] = ways.get(one + 2 * two, 0) + number
-    every, half = sum(ways.values()), ways[total] / 2
+    n_ways, half = sum(ways.values()), ways[total] / 2
     above = sum(number for at, number in ways.items() if at > total)
-    return float(2 * min(above + half, every - above - half) / every)
+    return float(2 * min(above + half, n_ways - above - half) / n_ways)
 
 
 @pytest.mark.parametrize(

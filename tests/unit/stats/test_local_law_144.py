@@ -88,9 +88,9 @@ def odd_people(rng: np.random.Generator) -> tuple[list[float | None], dict[str, 
     """Return any number of applicants: few categories or many, ties, nobody or everybody chosen."""
     n = int(rng.choice([1, 2, 7, 50, 150, 400]))
     few = rng.choice([1, 2, 3])
-    every = float(rng.choice([0, 1, 2])) if rng.random() < 0.2 else None
+    tied = float(rng.choice([0, 1, 2])) if rng.random() < 0.2 else None
     scores = [
-        None if rng.random() < 0.1 else every if every is not None else float(rng.integers(0, 3))
+        None if rng.random() < 0.1 else tied if tied is not None else float(rng.integers(0, 3))
         for _ in range(n)
     ]
     kinds = {"sex": ["f", "m", "Unknown ", None][: few + 1], "race": [*"abcdefg", "N/A", None]}
@@ -119,20 +119,20 @@ def test_odd_tables_are_those_of_plain_fractions(seed: int) -> None:
         counts: dict[tuple[str, ...], list[int]] = {}
         unknown = 0
         for place, score in enumerate(scores):
-            mine = [labels[name][place] for name in table.dimensions]
+            categories = [labels[name][place] for name in table.dimensions]
             if score is None or middle is None:
                 continue
-            if any(item in {None, "Unknown ", "N/A"} for item in mine):
+            if any(item in {None, "Unknown ", "N/A"} for item in categories):
                 unknown += 1
                 continue
-            own = counts.setdefault(tuple(str(item) for item in mine), [0, 0])
+            own = counts.setdefault(tuple(str(item) for item in categories), [0, 0])
             own[0] += 1
             own[1] += score > middle if least is None else score >= least
         assert table.unknown == unknown
         total = sum(n for n, _ in counts.values())
-        takes_part = {each: Fraction(n, total) >= share for each, (n, _) in counts.items()}
-        rates = {each: Fraction(k, n) for each, (n, k) in counts.items()}
-        highest = max((rates[each] for each, large in takes_part.items() if large), default=0)
+        takes_part = {key: Fraction(n, total) >= share for key, (n, _) in counts.items()}
+        rates = {key: Fraction(k, n) for key, (n, k) in counts.items()}
+        highest = max((rates[key] for key, large in takes_part.items() if large), default=0)
         assert [row.categories for row in table.rows] == sorted(counts)
         for row in table.rows:
             assert [row.applicants, row.selected] == counts[row.categories]

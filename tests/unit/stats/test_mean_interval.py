@@ -57,16 +57,16 @@ def test_equal_values_of_a_known_range_have_an_interval_that_narrows_with_their_
 def test_a_spread_sample_has_students_interval_with_one_value_more_at_each_end() -> None:
     values = np.random.default_rng(2).beta(2, 2, 80)
     interval = mean_interval(values, UNIT, 0.05)
-    theirs = stats.ttest_1samp(np.append(values, UNIT), 0).confidence_interval(0.95)
+    expected = stats.ttest_1samp(np.append(values, UNIT), 0).confidence_interval(0.95)
     assert interval.value == pytest.approx(values.mean())
-    assert (interval.low, interval.high) == pytest.approx((theirs.low, theirs.high), rel=1e-3)
+    assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), rel=1e-3)
 
 
 def test_without_a_range_it_is_students_and_equal_values_have_none() -> None:
     values = np.random.default_rng(3).normal(50, 20, 9)
     interval = mean_interval(values, None, 0.1)
-    theirs = stats.ttest_1samp(values, 0).confidence_interval(0.9)
-    assert (interval.low, interval.high) == pytest.approx((theirs.low, theirs.high), rel=1e-3)
+    expected = stats.ttest_1samp(values, 0).confidence_interval(0.9)
+    assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), rel=1e-3)
     flat, single = (mean_interval(np.full(n, 7.0), None, 0.05) for n in (4, 1))
     assert (flat.value, flat.low) == (7.0, None)
     assert "declare the range" in (flat.reason or "")

@@ -18,8 +18,8 @@ def of(values: Any, codes: Any, sets: Any = ALONE, groups: int = 0) -> GroupMean
     return group_means(np.asarray(values, dtype=float), codes, sets, groups or codes.max() + 1)
 
 
-def error(found: GroupMeans, a: int, b: int) -> float:
-    c = found.covariance
+def error(means: GroupMeans, a: int, b: int) -> float:
+    c = means.covariance
     return float(np.sqrt(c[a, a] + c[b, b] - 2 * c[a, b]))
 
 

@@ -56,8 +56,8 @@ def test_the_conditional_odds_ratio_is_scipys(table: ContingencyTable, alpha: fl
     ratio = conditional_odds_ratio(table, alpha)
     test = contingency.odds_ratio(table.rows, kind="conditional")
     interval = test.confidence_interval(1 - alpha)
-    ours = [inf if bound is None else bound for bound in (ratio.value, ratio.low, ratio.high)]
-    assert ours == pytest.approx([test.statistic, *interval], rel=1e-8, abs=1e-12)
+    actual = [inf if bound is None else bound for bound in (ratio.value, ratio.low, ratio.high)]
+    assert actual == pytest.approx([test.statistic, *interval], rel=1e-8, abs=1e-12)
 
 
 def test_an_odds_ratio_near_zero_keeps_its_digits() -> None:

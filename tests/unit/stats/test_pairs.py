@@ -137,8 +137,8 @@ def test_absent_units_lose_every_bet() -> None:
 def test_evidence_with_missing_answers_is_at_most_that_of_all_answers(seed: int) -> None:
     """Whatever is missing, and however it was chosen: it holds for each outcome, not on average."""
     rng = np.random.default_rng(seed)
-    n, each = 60, 4
-    answers = rng.random((2, n, each))
+    n, repeats = 60, 4
+    answers = rng.random((2, n, repeats))
     chosen = [rng.random(answers.shape) < 0.2, answers < 0.3, np.abs(answers - 0.5) > 0.4]
     missing = chosen[seed % 3]
     jitter = rng.random(n)

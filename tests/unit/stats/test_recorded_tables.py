@@ -26,14 +26,16 @@ def near(number: float, relative: float = 0) -> Any:
     return pytest.approx(number, abs=EXACT, rel=relative or EXACT)
 
 
-def same(ours: Estimate, value: Any, bounds: list[Any], *, relative: float = EXACT) -> None:
+def same(estimate: Estimate, value: Any, bounds: list[Any], *, relative: float = EXACT) -> None:
     """Equal; where the library says infinite, we say None and why."""
-    for own, theirs in zip((ours.value, ours.low, ours.high), (value, *bounds), strict=True):
-        if read(theirs) == inf:
+    for own, expected in zip(
+        (estimate.value, estimate.low, estimate.high), (value, *bounds), strict=True
+    ):
+        if read(expected) == inf:
             assert own is None
-            assert ours.reason
+            assert estimate.reason
         else:
-            assert own == near(read(theirs), relative)
+            assert own == near(read(expected), relative)
 
 
 def test_every_recorded_table_comes_out() -> None:

@@ -190,9 +190,9 @@ def test_missing_values_and_infinities_are_counted_and_left_out() -> None:
     assert summary.values[:, 0, 0] == pytest.approx([2.0, 0.5])
 
 
-def why(found: Summary) -> str | None:
-    assert np.isnan(found.values[0, 0, 0])
-    return sentence(found.reasons[0, 0, 0])
+def why(result: Summary) -> str | None:
+    assert np.isnan(result.values[0, 0, 0])
+    return sentence(result.reasons[0, 0, 0])
 
 
 @pytest.mark.parametrize(

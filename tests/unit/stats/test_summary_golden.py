@@ -34,8 +34,8 @@ def summary(expected: list[dict[str, str]]) -> Summary:
     features = tuple(name for name in rows[0] if name.endswith("_score"))
     groups = tuple(sorted({row["category"] for row in rows}))
     values = np.array([[float(row[name]) for name in features] for row in rows])
-    theirs = ["baseline_" + name.split("_", 1)[1] for name in features]
-    baseline = np.array([[float(row[name]) for name in theirs] for row in rows])
+    baselines = ["baseline_" + name.split("_", 1)[1] for name in features]
+    baseline = np.array([[float(row[name]) for name in baselines] for row in rows])
     codes = np.array([groups.index(row["category"]) for row in rows])
     names = dict.fromkeys(row["statistics"] for row in expected)
     table = Measurements(values, codes, groups, features, baseline)

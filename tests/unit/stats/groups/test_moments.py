@@ -81,7 +81,7 @@ def test_a_regular_gap_is_that_of_its_values(
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "reason"),
     [
         (np.linspace(0, 1, MIN_UNITS_FOR_SUMS - 1), "fewer than 1,000 units"),
         (np.full(2000, 0.25), "all values are equal"),
@@ -90,11 +90,11 @@ def test_a_regular_gap_is_that_of_its_values(
     ],
 )
 def test_sums_that_say_too_little_have_no_interval_but_a_reason(
-    values: np.ndarray[tuple[int], np.dtype[np.float64]], said: str
+    values: np.ndarray[tuple[int], np.dtype[np.float64]], reason: str
 ) -> None:
     moments = gap_from_sums(
         sums_of(values), sums_of(VALUES[:, 1]), (0.0, 1.0), alpha=0.05, tolerance=0.0
     )
     assert moments.marginal.low is None
     assert moments.p_disparity is None
-    assert said in (moments.marginal.reason or "")
+    assert reason in (moments.marginal.reason or "")
