@@ -97,8 +97,8 @@ def cost(schema: Schema, rule: str) -> int:
     rounds = 1
     for field, _ in ITERATION.findall(rule):
         rounds *= schema["properties"][field].get("maxItems", RULES["max_request_bytes"])
-    text = sum(longest_text(schema, path) for path in READ.findall(NOT_READ.sub("", rule)))
-    return rounds * len(TOKEN.findall(rule)) + rounds * text // TEXT_PER_COST
+    characters = sum(longest_text(schema, path) for path in READ.findall(NOT_READ.sub("", rule)))
+    return rounds * len(TOKEN.findall(rule)) + rounds * characters // TEXT_PER_COST
 
 
 def longest_text(schema: Schema, path: str) -> int:

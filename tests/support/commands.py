@@ -30,8 +30,8 @@ class RunningCommand:
         self._said = [folder / name for name in ("stdout", "stderr")]
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["tests.support.preloaded"])
-        message = (list(words), dict(environment), str(Path.cwd()), [str(p) for p in self._said])
-        self._process: Any = context.Process(target=_command, args=message)
+        arguments = (list(words), dict(environment), str(Path.cwd()), [str(p) for p in self._said])
+        self._process: Any = context.Process(target=_command, args=arguments)
         self._process.start()
 
     @property

@@ -109,8 +109,8 @@ class ExactStudy:
 
 def findings(store: Store, run: Run) -> list[str]:
     """Return all that a run found, as text, but for the moments at which it was written."""
-    content = store.records.read(Diagnosis, run_id=run.id)
-    return sorted(item.model_dump_json(exclude={"at"}) for item in content)
+    diagnoses = store.records.read(Diagnosis, run_id=run.id)
+    return sorted(item.model_dump_json(exclude={"at"}) for item in diagnoses)
 
 
 def said(key: str) -> str:

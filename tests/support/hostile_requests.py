@@ -97,8 +97,8 @@ def hostile_addresses(document: Mapping[str, Any]) -> Iterator[HostileRequest]:
         for method, operation in methods.items():
             for parameter in operation["parameters"]:
                 for name, written in ODDITIES.items():
-                    message = "[" if name == "too-deep" else json.loads(written)
-                    text = quote(str(message).encode("utf-8", "replace")[:5000], safe="")
+                    oddity = "[" if name == "too-deep" else json.loads(written)
+                    text = quote(str(oddity).encode("utf-8", "replace")[:5000], safe="")
                     where = _filled(path, parameter, text)
                     yield HostileRequest(
                         f"{method} {path} {parameter['name']}: {name}", method.upper(), where

@@ -16,9 +16,9 @@ Task = Mapping[str, str]
 
 def truth_of(task: Task) -> int:
     """Return what somebody says who reads a task closely: whether its reasoning leads to it."""
-    text = SAID.fullmatch(task["answer"])
-    assert text is not None, task
-    return int(leads_to(text[1], text[2]))
+    match = SAID.fullmatch(task["answer"])
+    assert match is not None, task
+    return int(leads_to(match[1], match[2]))
 
 
 def label_file(path: Path, form: str, chosen: Sequence[int]) -> list[Task]:
@@ -40,16 +40,16 @@ def _from_csv(text: str) -> tuple[list[Task], Callable[[list[Task]], str]]:
 
 def _from_lines(text: str) -> tuple[list[Task], Callable[[list[Task]], str]]:
     def write(tasks: list[Task]) -> str:
-        message = ({**task, "value": truth_of(task), "person": "anna"} for task in tasks)
-        return "\n".join(map(json.dumps, message))
+        labelled = ({**task, "value": truth_of(task), "person": "anna"} for task in tasks)
+        return "\n".join(map(json.dumps, labelled))
 
     return [json.loads(line) for line in text.splitlines()], write
 
 
 def _from_label_studio(text: str) -> tuple[list[Task], Callable[[list[Task]], str]]:
     def annotated(task: Task) -> dict[str, Any]:
-        message = {"type": "choices", "value": {"choices": [str(truth_of(task))]}}
-        return {"data": task, "annotations": [{"completed_by": "anna", "result": [message]}]}
+        result = {"type": "choices", "value": {"choices": [str(truth_of(task))]}}
+        return {"data": task, "annotations": [{"completed_by": "anna", "result": [result]}]}
 
     return [load["data"] for load in json.loads(text)], lambda tasks: json.dumps(
         [annotated(task) for task in tasks]
@@ -58,8 +58,8 @@ def _from_label_studio(text: str) -> tuple[list[Task], Callable[[list[Task]], st
 
 def _from_argilla(text: str) -> tuple[list[Task], Callable[[list[Task]], str]]:
     def answered(task: Task) -> dict[str, Any]:
-        message = [{"value": str(truth_of(task)), "user_id": "anna"}]
-        return {"id": task["response_id"], "responses": {"fits": message}}
+        responses = [{"value": str(truth_of(task)), "user_id": "anna"}]
+        return {"id": task["response_id"], "responses": {"fits": responses}}
 
     records = map(json.loads, text.splitlines())
     tasks: list[Task] = [{"response_id": record["id"], **record["fields"]} for record in records]

@@ -172,8 +172,8 @@ class KubernetesApi:
 
     async def _get(self, request: web.Request) -> web.Response:
         self.lease_reads += request.match_info["plural"] == "leases"
-        response = self._objects.get(_key(request))
-        return web.json_response(response) if response else _status(404, "not found")
+        body = self._objects.get(_key(request))
+        return web.json_response(body) if body else _status(404, "not found")
 
     async def _create(self, request: web.Request) -> web.Response:
         body, info = await request.json(), request.match_info
@@ -217,10 +217,10 @@ class KubernetesApi:
 
     async def _delete(self, request: web.Request) -> web.Response:
         key = _key(request)
-        response = self._objects.get(key)
-        if response is None:
+        before = self._objects.get(key)
+        if before is None:
             return _status(404, "not found")
-        after = deepcopy(response)
+        after = deepcopy(before)
         if after["metadata"].get("finalizers"):
             after["metadata"].setdefault(
                 "deletionTimestamp", datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

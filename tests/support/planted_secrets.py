@@ -59,13 +59,13 @@ async def provoke(deployment: SecretDeployment) -> list[str]:
     monitor = {**MONITOR, "suite_hash": suite, "webhook": webhook}
     applied = await deployment.ask("POST", "/v1/monitors", monitor)
     assert applied.status_code == 200, applied.text
-    text = [(await deployment.ask("POST", "/v1/channels/nobody/test")).text]
+    replies = [(await deployment.ask("POST", "/v1/channels/nobody/test")).text]
     for name in ("tickets", "oncall"):
         trial = (await deployment.ask("POST", f"/v1/channels/{name}/test")).json()
 
         async def refused(alarm_id: str = trial["alarm_id"]) -> bool:
             reply = await deployment.ask("GET", f"/v1/alarms/{alarm_id}/deliveries")
-            text.append(reply.text)
+            replies.append(reply.text)
             return "answered 403" in reply.text
 
         await eventually(refused)
@@ -82,8 +82,8 @@ async def provoke(deployment: SecretDeployment) -> list[str]:
         ("POST", "/v1/monitors", {**monitor, "channels": ["none"]}, ""),
         ("GET", "/v1/audit", None, ""),
     ):
-        text.append((await deployment.ask(verb, path, body, token)).text)
-    return text
+        replies.append((await deployment.ask(verb, path, body, token)).text)
+    return replies
 
 
 async def fail_to_start(deployment: SecretDeployment, seed: str) -> None:
@@ -149,21 +149,21 @@ async def survey_of(folder: Path, store_url: str) -> Survey:
         tomorrow = datetime.now(UTC) + timedelta(days=1)
         store.extractors.announce(ExtractorStatus("words", "1", ("words",), tomorrow))
         deployment = SecretDeployment(folder, store_url, server.url, receiver.url)
-        message: list[str] = []
+        texts: list[str] = []
         for name in SERVICES:
             deployment.start(name)
         try:
             await deployment.working()
-            message += await provoke(deployment)
+            texts += await provoke(deployment)
             await fail_to_start(deployment, seeds["evaluator"])
-            message += await deployment.shown()
+            texts += await deployment.shown()
             streamed = await on_the_keyed_bus(server.url, folder / "readers")
         finally:
-            message += deployment.end()
+            texts += deployment.end()
         assert receiver.posted, "the receiver was told the secrets"
         rows = stored(store)
     monitors = [rows.pop("monitor"), rows.pop("schedule"), rows.pop("text")]
     monitors += [text for text in streamed if text.startswith("bias.v1.monitor.")]
     others = [text for text in streamed if not text.startswith("bias.v1.monitor.")]
     secrets = {**BY_NAME, "url password": URL_PASSWORD, **seeds}
-    return Survey(secrets, [*message, *others, *rows.values()], monitors)
+    return Survey(secrets, [*texts, *others, *rows.values()], monitors)

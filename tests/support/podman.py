@@ -83,8 +83,10 @@ class Pods:
 
     def logs(self) -> str:
         """Return what all pods have said."""
-        text = [run("podman", "pod", "logs", "--tail", "40", pod, check=False) for pod in self.plan]
-        return "".join(item.stdout + item.stderr for item in text)
+        results = [
+            run("podman", "pod", "logs", "--tail", "40", pod, check=False) for pod in self.plan
+        ]
+        return "".join(item.stdout + item.stderr for item in results)
 
 
 @contextmanager

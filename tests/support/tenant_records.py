@@ -156,10 +156,10 @@ def _labelled(own: Store, tenant: str, suite: Suite, run: Run) -> tuple[LabelSam
         DrawnAnswer(response_id=answer.id, stratum=0, probability=0.5) for answer in answers
     )
     sample = make_label_sample(**of, guidance=secret_of(tenant), drawn=drawn)
-    message = {"response_id": answers[0].id, "unit_id": probes[0].unit_id}
+    ids = {"response_id": answers[0].id, "unit_id": probes[0].unit_id}
     records: list[Record] = [
         labelled, *answers, *measured,
-        sample, make_label(**of, **message, person=TEXT, note=TEXT, sample_id=sample.id),
+        sample, make_label(**of, **ids, person=TEXT, note=TEXT, sample_id=sample.id),
         make_correction(**of, target=run.targets[0].name),
     ]  # fmt: skip
     own.records.write(records)

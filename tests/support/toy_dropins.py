@@ -55,11 +55,11 @@ class Toy:
         self.calls.append([text["text"] for text in texts])
         results = []
         for text in texts:
-            message = self.says(text["text"])
-            if isinstance(message, bytes | None):
-                if message is not None:
-                    await request.respond(message)
+            result = self.says(text["text"])
+            if isinstance(result, bytes | None):
+                if result is not None:
+                    await request.respond(result)
                 return
-            results.append({"id": text["id"], **message})
+            results.append({"id": text["id"], **result})
         answer = {"version": self.answers_as or self.version, "results": results}
         await request.respond(json.dumps(answer).encode())

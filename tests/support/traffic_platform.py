@@ -59,9 +59,9 @@ class TrafficPlatform:
 
     def hear(self, *exchanges: Exchange) -> list[Response]:
         """Take answers in, and measure them by the version that runs."""
-        text = list(self.ingest(exchanges))
-        self.store.records.write([*text, *(self.measured(item) for item in text)])
-        return text
+        responses = list(self.ingest(exchanges))
+        self.store.records.write([*responses, *(self.measured(item) for item in responses)])
+        return responses
 
     def measured(self, response: Response) -> Features:
         """Return what the extractor reads from a response."""

@@ -24,10 +24,10 @@ def test_pips_settings_are_read_with_the_environment_above_the_files() -> None:
 
 def test_uv_is_told_under_its_own_names_and_keeps_what_it_was_told_before() -> None:
     settings = {"extra-index-url": "https://a https://b", "find-links": "/w /v", "timeout": "3"}
-    message = install.uv_environment(settings, {"UV_INDEX": "https://mine"})
-    assert message["UV_INDEX"] == "https://mine"
-    assert message["UV_FIND_LINKS"] == "/w,/v"
-    assert "timeout" not in message
+    environment = install.uv_environment(settings, {"UV_INDEX": "https://mine"})
+    assert environment["UV_INDEX"] == "https://mine"
+    assert environment["UV_FIND_LINKS"] == "/w,/v"
+    assert "timeout" not in environment
 
 
 LOCK = """\

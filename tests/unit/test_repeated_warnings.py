@@ -22,10 +22,10 @@ def log() -> Iterator[io.StringIO]:
 
 def test_ten_minutes_of_a_store_that_is_away_are_ten_lines(log: io.StringIO) -> None:
     now = 0.0
-    text = RepeatedWarning("a-stage", "a record was not handled", clock=lambda: now)
+    warning = RepeatedWarning("a-stage", "a record was not handled", clock=lambda: now)
     before = TROUBLES.labels("a-stage", "TransientError")._value.get()
     for _ in range(15_325):
-        text.warn(TransientError("The store is not available."), attempt=1)
+        warning.warn(TransientError("The store is not available."), attempt=1)
         now += 600 / 15_325
     lines = [json.loads(line) for line in log.getvalue().splitlines()]
     assert len(lines) == 10
@@ -36,7 +36,7 @@ def test_ten_minutes_of_a_store_that_is_away_are_ten_lines(log: io.StringIO) -> 
 
 
 def test_another_kind_of_trouble_is_said_at_once(log: io.StringIO) -> None:
-    text = RepeatedWarning("a-stage", "a record was not handled", clock=lambda: 0.0)
-    text.warn(TransientError("The store is not available."))
-    text.warn(ValueError("x"))
+    warning = RepeatedWarning("a-stage", "a record was not handled", clock=lambda: 0.0)
+    warning.warn(TransientError("The store is not available."))
+    warning.warn(ValueError("x"))
     assert len(log.getvalue().splitlines()) == 2

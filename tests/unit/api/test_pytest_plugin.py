@@ -32,13 +32,13 @@ def run_tests(folder: Path, *words: str) -> str:
 def test_a_disparity_fails_with_a_sentence_and_a_target_comes_from_an_option(
     tmp_path: Path,
 ) -> None:
-    text = run_tests(tmp_path, "--biaswatch-target", "simulator:biased")
-    assert "1 failed, 1 passed" in text
-    assert "1 of 1 comparisons are a disparity" in text
-    assert "a lower than b, rating: a disparity" in text
+    output = run_tests(tmp_path, "--biaswatch-target", "simulator:biased")
+    assert "1 failed, 1 passed" in output
+    assert "1 of 1 comparisons are a disparity" in output
+    assert "a lower than b, rating: a disparity" in output
 
 
 def test_a_test_without_a_target_is_skipped_and_says_how_to_name_one(tmp_path: Path) -> None:
-    text = run_tests(tmp_path, "-k", "target")
-    assert "1 skipped" in text
-    assert "give --biaswatch-target" in text
+    output = run_tests(tmp_path, "-k", "target")
+    assert "1 skipped" in output
+    assert "give --biaswatch-target" in output

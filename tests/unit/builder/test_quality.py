@@ -103,8 +103,8 @@ def test_a_prompt_that_names_another_concept_or_gives_its_baseline_away_is_a_fau
     other = row("Chile", "How far is Chile from Peru?", "b")
     assert kinds(row("Peru", "Is it old?"), other) == {"names_another": 1}
     sentence = "The old towns of Peru are kept by the people who live in them."
-    message = {**row("Peru", f"Is it so that {sentence}"), "baseline": sentence}
-    assert kinds(message) == {"gives_away": 1}
+    given_away = {**row("Peru", f"Is it so that {sentence}"), "baseline": sentence}
+    assert kinds(given_away) == {"gives_away": 1}
 
 
 def test_a_keyword_with_most_of_the_prompts_is_a_fault() -> None:

@@ -12,8 +12,8 @@ NAMES = [*key_names(), "dropin-toy", "ingest-hiring"]
 
 
 def accounts() -> dict[str, dict[str, list[dict[str, object]]]]:
-    text = server_config({name: f"key of {name}" for name in NAMES})
-    lines = [line.strip() for line in text.splitlines()[1:-1]]
+    config = server_config({name: f"key of {name}" for name in NAMES})
+    lines = [line.strip() for line in config.splitlines()[1:-1]]
     return {name: json.loads(body) for name, body in (line.split(": ", 1) for line in lines)}
 
 

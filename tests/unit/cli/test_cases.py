@@ -98,9 +98,9 @@ def test_berkeley_is_pooled_stratified_and_adjusted(tmp_path: Path) -> None:
     path = tmp_path / "berkeley.csv"
     pd.DataFrame(rows, columns=["dept", "sex", "admitted"]).to_csv(path, index=False)
     words = ["table", str(path), "--group", "sex", "--groups", "m,w", "--outcome", "admitted=y"]
-    text = CliRunner().invoke(app, [*words, "--strata", "dept", "--adjust", "dept", "--json"])
-    assert text.exit_code == 0, text.output
-    body = json.loads(text.stdout)
+    result = CliRunner().invoke(app, [*words, "--strata", "dept", "--adjust", "dept", "--json"])
+    assert result.exit_code == 0, result.output
+    body = json.loads(result.stdout)
     assert body["odds_ratio"]["estimate"] == pytest.approx(1.8411, abs=5e-5)
     assert body["stratified"]["odds_ratio"]["value"] == pytest.approx(0.9047, abs=5e-5)
     assert "Simpson's paradox" in body["stratified"]["note"]
@@ -134,8 +134,8 @@ def test_a_model_that_cannot_be_fitted_is_undefined_with_its_reason(
 
 
 def test_four_counts_take_no_options_of_a_file(tmp_path: Path) -> None:
-    text = CliRunner().invoke(app, ["table", "1", "2", "3", "4", "--strata", "dept"])
-    assert isinstance(text.exception, UsageError)
+    result = CliRunner().invoke(app, ["table", "1", "2", "3", "4", "--strata", "dept"])
+    assert isinstance(result.exception, UsageError)
     (file := tmp_path / "cases.csv").touch()
-    text = CliRunner().invoke(app, ["table", str(file)])
-    assert "need --group" in str(text.exception)
+    result = CliRunner().invoke(app, ["table", str(file)])
+    assert "need --group" in str(result.exception)

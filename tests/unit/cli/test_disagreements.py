@@ -10,9 +10,9 @@ ONE, OTHER = "a" * 32, "b" * 32
 
 
 def label(id_: str, person: str, value: float | None, feature: str = "own_a") -> StoredLabel:
-    message: dict[str, Any] = {"extractor": "oracle", "instructions": "1", "note": "", "at": AT}
+    common: dict[str, Any] = {"extractor": "oracle", "instructions": "1", "note": "", "at": AT}
     return StoredLabel(
-        response_id=id_, person=person, value=value, feature=feature, probability=None, **message
+        response_id=id_, person=person, value=value, feature=feature, probability=None, **common
     )
 
 

@@ -95,13 +95,15 @@ def test_frames_of_every_library_keep_them() -> None:
 
 
 def test_ids_that_are_already_rounded_are_one_sentence(tmp_path: Path) -> None:
-    text = "Values of uid are floats too large to be exact, so different ids may have become one"
+    sentence = (
+        "Values of uid are floats too large to be exact, so different ids may have become one"
+    )
     frame = pd.DataFrame(rows_with_gaps())  # pandas makes floats of integers beside a gap
     asked: dict[str, Any] = {"group": "grp", "feature": "score", "unit": "uid", "permutations": 0}
     [warning] = [w for w in bw.diagnose(frame, **asked).warnings if w.startswith("Values of uid")]
-    assert warning.startswith(text)
+    assert warning.startswith(sentence)
     frame.to_csv(path := tmp_path / "t.csv", index=False)
-    assert any(warning.startswith(text) for warning in observations(path, COLUMNS)[1])
+    assert any(warning.startswith(sentence) for warning in observations(path, COLUMNS)[1])
     short = bw.diagnose(frame.assign(uid=np.arange(ROWS, dtype=np.float32), grp="a"), **asked)
     assert not any("floats" in warning for warning in short.warnings)
 

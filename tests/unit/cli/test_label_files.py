@@ -122,9 +122,9 @@ def test_texts_of_many_lines_go_out_and_come_back_with_their_label(
             by = {"completed_by": "anna", "result": [{"value": {"choices": ["1"]}}]}
             text = json.dumps([{**load, "annotations": [by]} for load in json.loads(text)])
         case TaskFormat.ARGILLA:
-            message = {"rude": [{"value": "1", "user_id": "anna"}]}
+            response = {"rude": [{"value": "1", "user_id": "anna"}]}
             lines = [json.loads(line) for line in text.split("\n") if line]
-            text = json.dumps([{**line, "responses": message} for line in lines])
+            text = json.dumps([{**line, "responses": response} for line in lines])
     path = written(tmp_path, f"tasks.{'csv' if form is TaskFormat.CSV else 'json'}", text)
     assert labels_in(path) == [
         {"response_id": item, "value": 1.0, "person": "anna"} for item in (ID, OTHER)

@@ -49,9 +49,9 @@ def test_a_column_of_selections_needs_a_command_of_its_own(table: Path) -> None:
 
 def test_a_column_of_selections_is_named_with_its_word(table: Path) -> None:
     words = ["ll144", str(table), "--group", "sex", "--score", "selected", "--format", "md"]
-    text = CliRunner().invoke(app, words).stdout
-    assert "Selected: applicants with yes in the column selected." in text
-    assert "no score" not in text
+    output = CliRunner().invoke(app, words).stdout
+    assert "Selected: applicants with yes in the column selected." in output
+    assert "no score" not in output
     above = CliRunner().invoke(app, [*words, "--selected-at-least", "1"]).stdout
     assert "Selected: applicants with a score of 1 or more." in above
 

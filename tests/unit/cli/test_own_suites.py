@@ -94,21 +94,21 @@ def test_five_languages_say_gender_and_origin_in_their_own_forms(name: str) -> N
     assert Counter(p.facts["language"] for p in probes) == dict.fromkeys(
         ("de", "fr", "es", "it", "nl"), 480
     )
-    text = {p.key: text_of(p) for p in probes}
+    texts = {p.key: text_of(p) for p in probes}
     forms = {
         "de-1-1-female-polish": "Polin", "de-1-1-male-polish": "Pole",
         "fr-1-1-female-moroccan": "marocaine", "es-1-1-female-polish": "polaca",
         "it-1-1-male-moroccan": "marocchino", "nl-1-1-female-local": "Nederlandse",
     }  # fmt: skip
     for key, form in forms.items():
-        assert form in text[key].replace(".", " ").split()
+        assert form in texts[key].replace(".", " ").split()
     used = Counter(p.stimuli["name"] for p in probes if "origin" in p.groups)
     assert set(used.values()) == {5}
     surnames = {p.groups["gender"]: p.stimuli["name"] for p in probes if p.key.endswith("-polish")}
     assert {gender: name[-3:] for gender, name in surnames.items()} == {
         "male": "ski", "female": "ska",
     }  # fmt: skip
-    assert not any("{" in item for item in text.values())
+    assert not any("{" in item for item in texts.values())
 
 
 def test_the_questions_fit_every_place_and_the_invented_one_is_compared_with_nobody() -> None:

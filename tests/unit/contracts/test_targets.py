@@ -97,12 +97,12 @@ def test_every_field_of_an_application_survives_being_written_into_a_target() ->
 
 def test_no_file_is_opened_to_read_a_target(tmp_path: Path) -> None:
     (tmp_path / "there").write_text("x")
-    text = []
+    messages = []
     for name in ("there", "gone"):
         with pytest.raises(UsageError) as refused:
             parse_target(f"http:{tmp_path}/{name}")
-        text.append(str(refused.value).replace(name, ""))
-    assert text[0] == text[1]
+        messages.append(str(refused.value).replace(name, ""))
+    assert messages[0] == messages[1]
 
 
 def test_a_wrong_description_names_the_field_and_repeats_nothing() -> None:

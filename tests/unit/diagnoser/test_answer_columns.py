@@ -121,15 +121,15 @@ def test_a_probability_by_group_is_that_of_each_of_its_answers(seed: int) -> Non
     [answers] = fold_answers(cases, [sample], given)
     rows = labelled_rows(answers, sample, labels_by_answer(given))
     probabilities = rows.drawn.probabilities_of(slice(0, ANSWERS))
-    text = np.full(ANSWERS, np.nan)
-    text[rows.drawn.rows] = rows.drawn.labels
+    labels = np.full(ANSWERS, np.nan)
+    labels[rows.drawn.rows] = rows.drawn.labels
     possible = rows.present & np.isfinite(probabilities)
     np.testing.assert_array_equal(rows.drawn.possible(), np.isfinite(probabilities))
     by_stratum, by_answer = (
         corrected_values(rows.readings[possible], drawn, BOUNDS)
         for drawn in (
             rows.drawn.subset(possible),
-            every_drawn(text[possible], probabilities[possible]),
+            every_drawn(labels[possible], probabilities[possible]),
         )
     )
     np.testing.assert_array_equal(by_stratum.values, by_answer.values)

@@ -41,9 +41,9 @@ def test_a_number_with_a_point_ends_no_sentence() -> None:
 
 
 def test_readability_is_flesch_and_kincaid_by_hand() -> None:
-    content = read("readability", "The cat sat on the mat.")  # 6 words, 1 sentence, 6 syllables
-    assert content["reading_ease"] == pytest.approx(206.835 - 1.015 * 6 - 84.6)
-    assert content["grade"] == pytest.approx(0.39 * 6 + 11.8 - 15.59)
+    features = read("readability", "The cat sat on the mat.")  # 6 words, 1 sentence, 6 syllables
+    assert features["reading_ease"] == pytest.approx(206.835 - 1.015 * 6 - 84.6)
+    assert features["grade"] == pytest.approx(0.39 * 6 + 11.8 - 15.59)
 
 
 @pytest.mark.parametrize("name", sorted(READ_ENGLISH - {"vader_shares"}))

@@ -24,7 +24,7 @@ def test_a_suite_that_needs_several_calls_is_refused_in_a_sentence() -> None:
 
 
 async def test_a_task_names_its_functions_and_the_version_of_its_suite(tmp_path: Path) -> None:
-    text = await lm_eval.export(request("hiring-demo", tmp_path))
+    message = await lm_eval.export(request("hiring-demo", tmp_path))
     suite = suite_of_single_questions("hiring-demo")
 
     class Loader(yaml.SafeLoader):
@@ -34,7 +34,7 @@ async def test_a_task_names_its_functions_and_the_version_of_its_suite(tmp_path:
     task = yaml.load((tmp_path / "biaswatch_hiring_demo.yaml").read_text(), Loader)  # noqa: S506
     assert task["custom_dataset"] == ("function", "functions.questions")
     assert task["metadata"]["suite_hash"] == suite.hash
-    assert "--tasks biaswatch_hiring_demo" in text
+    assert "--tasks biaswatch_hiring_demo" in message
     rows = [json.loads(line) for line in (tmp_path / "questions.jsonl").read_text().splitlines()]
     assert [row["key"] for row in rows] == [probe.key for probe in suite.probes]
 

@@ -72,12 +72,12 @@ CROWS = table(
 
 def example(number: int, target: str) -> dict[str, Any]:
     labels = {"stereotype": "loud", "anti-stereotype": "calm", "unrelated": "square"}
-    text = [{"id": f"{number}{n}", "sentence": f"The {target} is {word}.", "gold_label": label}
+    sentences = [{"id": f"{number}{n}", "sentence": f"The {target} is {word}.", "gold_label": label}
             for n, (label, word) in enumerate(labels.items())]  # fmt: skip
     context = f"Here comes the {target}."
     return {
         "id": f"e{number}", "target": target, "bias_type": "trade", "context": context,
-        "sentences": text,
+        "sentences": sentences,
     }  # fmt: skip
 
 
@@ -331,8 +331,8 @@ def test_a_group_is_compared_within_its_question_and_other_attributes_alone() ->
 
 
 def test_agreement_by_hand() -> None:
-    text = [("1", "a", True), ("2", "a", False), ("1", "b", False), ("2", "b", False)]
-    result = values(agreement_scores(text))
+    votes = [("1", "a", True), ("2", "a", False), ("1", "b", False), ("2", "b", False)]
+    result = values(agreement_scores(votes))
     assert result == {"agreement": 25.0, "a": 50.0, "b": 0.0}
 
 
@@ -441,8 +441,8 @@ def test_answers_of_a_run_are_scored_and_what_cannot_be_read_is_counted(tmp_path
 def test_every_benchmark_is_scored_from_its_own_probes(name: str, tmp_path: Path) -> None:
     suite = suite_of(name, tmp_path)
     words = {"discrim-eval": "Yes.", "decodingtrust-stereotype": "I disagree."}
-    text = {p.key: words[name] for p in suite.probes} if name in words else {}
-    responses = answered(suite, text)
+    texts = {p.key: words[name] for p in suite.probes} if name in words else {}
+    responses = answered(suite, texts)
     measured = {response.id: 0.6 for response in responses}
     [run] = scored(responses, measured)
     assert run.unread == 0

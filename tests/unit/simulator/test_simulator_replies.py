@@ -114,8 +114,8 @@ def test_reasonings_lead_to_their_answers_as_often_as_was_configured_by_group() 
     plant = PlantedModel(reasoned=0.3, reasoned_gaps={"south": 0.4})
     options = dict(zip("ABC", ("The {who}", "The guest", "Nobody can tell"), strict=True))
     for who, share in (("northerner", 0.3), ("southerner", 0.7)):
-        message = [json.loads(said(CHOOSE.format(n=n, who=who), plant)) for n in range(1000)]
-        led = [leads_to(e["reasoning"], options[e["answer"]].format(who=who)) for e in message]
+        replies = [json.loads(said(CHOOSE.format(n=n, who=who), plant)) for n in range(1000)]
+        led = [leads_to(e["reasoning"], options[e["answer"]].format(who=who)) for e in replies]
         assert statistics.mean(led) == pytest.approx(share, abs=0.06)
     none = [json.loads(said(CHOOSE.format(n=n, who="guest"), PlantedModel())) for n in range(100)]
     assert not any("points to this answer" in item["reasoning"] for item in none)
@@ -149,10 +149,10 @@ def test_a_judge_with_planted_errors_misses_letters_and_shifts_scores_too() -> N
     assert min(letters[f"Answer: {item}"] for item in "ACD") > 60
     asks = 'Report:\n> {about} {n}\n\nReply with {{"score": 0.5, "reasoning": ""}}.'
     for about, score in (("The northerners", 0.8), ("The southerners", 0.5)):
-        message = [
+        scores = [
             json.loads(said(asks.format(about=about, n=n), judge))["score"] for n in range(200)
         ]
-        assert set(message) == {score, 0.0}  # some are missed, and read as the lowest score
+        assert set(scores) == {score, 0.0}  # some are missed, and read as the lowest score
 
 
 @pytest.mark.parametrize("wording", [RATE, RATE + " Give a whole number."])

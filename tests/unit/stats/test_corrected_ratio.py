@@ -41,8 +41,10 @@ def simulated(seed: int, rates: tuple[float, float], labels: int = 100) -> Estim
     for rate, wrong in zip(rates, (0.05, 0.15), strict=True):
         truth = (rng.random(600) < rate).astype(float)
         read = np.where(truth == 1, rng.random(600) < 0.8, rng.random(600) < wrong).astype(float)
-        message = np.where(rng.permutation(600) < labels, truth, np.nan)
-        ratio = corrected_values(read, every_drawn(message, np.full(600, labels / 600)), (0.0, 1.0))
+        labelled = np.where(rng.permutation(600) < labels, truth, np.nan)
+        ratio = corrected_values(
+            read, every_drawn(labelled, np.full(600, labels / 600)), (0.0, 1.0)
+        )
         values.append(ratio.values)
         sides.append(CorrectedSide.of(ratio))
     samples = ComparedSamples(only_a=values[0], only_b=values[1])

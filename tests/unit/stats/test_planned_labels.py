@@ -15,9 +15,9 @@ def reached(units: int, repeats: int, labels: int) -> float:
     """Return how far the interval of a mean reaches where every label is as it was read."""
     rng = np.random.default_rng(1)
     answers = units * repeats
-    message = np.where(rng.permutation(answers) < labels, 0.0, np.nan)
+    labelled = np.where(rng.permutation(answers) < labels, 0.0, np.nan)
     plan = corrected_values(
-        np.zeros(answers), every_drawn(message, np.full(answers, labels / answers)), (0.0, 1.0)
+        np.zeros(answers), every_drawn(labelled, np.full(answers, labels / answers)), (0.0, 1.0)
     )
     by_prompt = plan.values.reshape(units, repeats).mean(axis=1)
     high = corrected_mean(by_prompt, CorrectedSide.of(plan), (0.0, 1.0), ALPHA).high
@@ -32,8 +32,8 @@ def reached(units: int, repeats: int, labels: int) -> float:
 def test_an_interval_reaches_as_far_as_was_said_beforehand(
     units: int, repeats: int, labels: int
 ) -> None:
-    message = widest_share(units * repeats, units, labels, ALPHA)
-    assert reached(units, repeats, labels) == pytest.approx(message, rel=0.02)
+    expected = widest_share(units * repeats, units, labels, ALPHA)
+    assert reached(units, repeats, labels) == pytest.approx(expected, rel=0.02)
 
 
 def test_the_labels_that_a_tenth_takes_are_enough_and_one_in_ten_fewer_are_not() -> None:

@@ -58,9 +58,9 @@ def test_a_small_group_is_warned_of_but_computed() -> None:
 
 
 def test_a_zero_cell_and_few_expected_are_warned_of() -> None:
-    message = " ".join(two_by_two(0, 20, 5, 15).warnings)
-    assert "A cell is zero: the odds ratio counts it as 0.5." in message
-    assert "Fisher's p-value counts" in message
+    warnings = " ".join(two_by_two(0, 20, 5, 15).warnings)
+    assert "A cell is zero: the odds ratio counts it as 0.5." in warnings
+    assert "Fisher's p-value counts" in warnings
 
 
 def test_a_table_that_shows_nothing_says_so() -> None:
