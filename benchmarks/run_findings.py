@@ -54,13 +54,13 @@ def main() -> int:
     models = options.parse_args().models
     kept = True
     for against, bar_s in BARS_S.items():
-        ours, records, comparisons = _diagnosed(against, models)
+        cpu_s, records, comparisons = _diagnosed(against, models)
         bar_s *= models / MODELS
         naive = models * _cpu_s(partial(_naive, against))
-        kept = kept and ours <= bar_s
+        kept = kept and cpu_s <= bar_s
         print(
-            f"{against.value}: {comparisons:,} comparisons in {ours:.0f} s of CPU (bar"
-            f" {bar_s:.0f}), from the store to {records:,} records; {ours / naive:.1f} of the"
+            f"{against.value}: {comparisons:,} comparisons in {cpu_s:.0f} s of CPU (bar"
+            f" {bar_s:.0f}), from the store to {records:,} records; {cpu_s / naive:.1f} of the"
             f" naive tests' {naive:.0f} s"
         )
     return 0 if kept else 1

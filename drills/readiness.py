@@ -114,8 +114,8 @@ async def _away(here: Scene, outage: Outage) -> tuple[Outcome, float]:
     try:
         unnamed = await _until(here, outage.services, partial(_unnamed, outage), NAMED_WITHIN_S)
         named_s = time.monotonic() - began
-        told = partial(_not_in_status, outage)
-        unnamed |= await _until(here, ("status",), told, STATUS_WITHIN_S)
+        is_named = partial(_not_in_status, outage)
+        unnamed |= await _until(here, ("status",), is_named, STATUS_WITHIN_S)
     finally:
         await _done(outage.bring)
     unready = await _until(here, ALL, _unready, BACK_WITHIN_S)
@@ -138,8 +138,8 @@ async def _until(
     """Check services until nothing is wrong, for a limited time; return what is."""
     deadline = time.monotonic() + within_s
     while True:
-        found = await asyncio.gather(*(check(here, service) for service in services))
-        wrong = {name: what for name, what in zip(services, found, strict=True) if what}
+        reasons = await asyncio.gather(*(check(here, service) for service in services))
+        wrong = {name: what for name, what in zip(services, reasons, strict=True) if what}
         if not wrong or time.monotonic() > deadline:
             return wrong
         await asyncio.sleep(LOOK_S)

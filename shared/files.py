@@ -282,4 +282,4 @@ def sentence(error: ValidationError, place: object) -> str:
     """Return place and description of the first mistake, without repeating the input."""
     mistake = first_mistake(error)
     field = f", {mistake.field}" if mistake.field else ""
-    return f"{place}{field}: {mistake.said}."
+    return f"{place}{field}: {mistake.sentence}."

@@ -144,7 +144,7 @@ def diagnose(
         )  # fmt: skip
     except ValidationError as error:
         mistake = first_mistake(error)
-        raise UsageError(f"`{mistake.field}`: {mistake.said}.") from None
+        raise UsageError(f"`{mistake.field}`: {mistake.sentence}.") from None
     try:
         return _diagnosed(source, request)
     except UsageError as error:

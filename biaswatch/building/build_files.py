@@ -130,7 +130,7 @@ def _sentence(file: Path, node: yaml.Node | None, error: ValidationError) -> str
     loc = [part for part in mistake.loc if part not in {"files", "url", "wikipedia", "written"}]
     line = f", line {_line(node, loc)}" if node else ""
     field = f", {mistake.field}" if mistake.field else ""
-    problem = mistake.said
+    problem = mistake.sentence
     if mistake.kind.startswith("union_tag"):
         problem = "name the kind of source: files, url, wikipedia or written"
     return f"{file}{line}{field}: {problem}."

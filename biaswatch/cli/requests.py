@@ -128,13 +128,13 @@ def request_of(
         mistake = first_mistake(error)
         field = str(mistake.loc[0]) if mistake.loc else ""
         if field in options_set:
-            raise UsageError(f"{options[field]}: {mistake.said}.") from None
+            raise UsageError(f"{options[field]}: {mistake.sentence}.") from None
         if mistake.kind == "missing":
             name = options.get(field, f"--config {field}=VALUE")
             raise UsageError(f"{name} is missing.") from None
         where = sources.get(field)
         raise UsageError(
-            f"{where}, {mistake.field}: {mistake.said}." if where else f"{mistake.said}."
+            f"{where}, {mistake.field}: {mistake.sentence}." if where else f"{mistake.sentence}."
         ) from None
 
 

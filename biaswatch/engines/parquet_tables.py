@@ -131,8 +131,8 @@ def _local(source: str) -> str:
 def _files(source: str) -> list[str]:
     """Return the files of a folder or pattern, without hidden folders."""
     pattern = f"{source.rstrip('/')}/**/*.parquet" if Path(source).is_dir() else source
-    every = glob(pattern, recursive=True)  # noqa: PTH207 - the pattern may be absolute
-    return sorted(path for path in every if Path(path).is_file())
+    paths = glob(pattern, recursive=True)  # noqa: PTH207 - the pattern may be absolute
+    return sorted(path for path in paths if Path(path).is_file())
 
 
 def _listed(files: Sequence[str]) -> str:

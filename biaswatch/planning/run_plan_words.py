@@ -71,7 +71,7 @@ def _least_sentences(plan: RunPlan) -> Sequence[str]:
     repeats = f"{best['repeats']} repeats" if best["repeats"] != 1 else "1 repeat"
     units = "sets" if plan.compared.shape.pairs else _single(plan)
     calls = f"{best['calls']:,} calls"
-    size = f"{share} find the gap with {best['sets']} {units} and {repeats}, in {calls}"
+    size = f"At least {share} find the gap with {best['sets']} {units} and {repeats}, in {calls}"
     if plan.test.fixed_prompts:
         return [f"{size}. The claim is about these prompts alone, so only more repeats help."]
     return [f"{size}: the fewest of the rows."]

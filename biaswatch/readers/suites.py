@@ -104,7 +104,7 @@ def _sentence(file: Path, fields: dict[str, Any], error: ValidationError) -> str
         where = f", probe {loc[1] + 1}" + (f" ({key})" if key else "")
         loc = loc[2:]
     field = ".".join(str(part) for part in loc)
-    return f"{file}{where}{', ' + field if field else ''}: {mistake.said}."
+    return f"{file}{where}{', ' + field if field else ''}: {mistake.sentence}."
 
 
 Probe = Any

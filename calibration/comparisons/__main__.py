@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     waiting = [s for s in chosen if not (options.resume and stored.is_done(s))]
     failed = _simulated(waiting, stored, options)
     result = {name: t for name, s in BY_NAME.items() if PRODUCT in (t := stored.load(s))}
-    _told(result, [shape.name for shape in chosen], options.folder)
+    _print_results(result, [shape.name for shape in chosen], options.folder)
     for name, error in failed.items():
         print(f"FAILED  {name}: {type(error).__name__}: {error}")
     print(f"{time.perf_counter() - start:.0f} s")
@@ -52,15 +52,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if failed or not all(cell.holds for cell in cells) else 0
 
 
-def _told(found: dict[str, Tallies], chosen: Sequence[str], folder: Path) -> None:
+def _print_results(by_shape: dict[str, Tallies], chosen: Sequence[str], folder: Path) -> None:
     """Print the chosen shapes, each judged beside all results that are stored."""
-    cells = judged(BY_NAME, found)
+    cells = judged(BY_NAME, by_shape)
     write_files(folder, cells)
-    mine = [cell for cell in cells if cell.shape in chosen]
-    shown = {name: found[name] for name in found if name in chosen}
+    of_chosen = [cell for cell in cells if cell.shape in chosen]
+    shown = {name: by_shape[name] for name in by_shape if name in chosen}
     kinds = {BY_NAME[name].kind for name in chosen}
-    worst = [error for error in worst_errors(BY_NAME, found) if error.kind in kinds]
-    tables = [*table_lines(BY_NAME, shown, mine), "", *comparator_lines(worst), ""]
+    worst = [error for error in worst_errors(BY_NAME, by_shape) if error.kind in kinds]
+    tables = [*table_lines(BY_NAME, shown, of_chosen), "", *comparator_lines(worst), ""]
     (folder / "table.md").write_text("\n".join(tables))
     print("\n".join(tables))
     for runs in sorted({tallies[PRODUCT].runs for tallies in shown.values()}, reverse=True):
@@ -68,9 +68,9 @@ def _told(found: dict[str, Tallies], chosen: Sequence[str], folder: Path) -> Non
             f"errors at most {most_errors(runs):.3f}, coverage at least {least_coverage(runs):.3f}"
         )
         print(f"{runs:,} runs (standard error {(0.05 * 0.95 / runs) ** 0.5:.4f}): {bars}")
-    print("\n".join(missed_lines(mine)))
-    missed = {cell.shape for cell in mine if not cell.holds}
-    print(f"{len(shown)} shapes, {len(mine)} cells, {len(missed)} shapes miss a bar")
+    print("\n".join(missed_lines(of_chosen)))
+    missed = {cell.shape for cell in of_chosen if not cell.holds}
+    print(f"{len(shown)} shapes, {len(of_chosen)} cells, {len(missed)} shapes miss a bar")
 
 
 def _simulated(
@@ -92,10 +92,10 @@ def _simulated(
             if error := part.exception():
                 failed[shape.name] = error
                 continue
-            mine = waiting.setdefault(shape.name, [])
-            mine.append(part.result())
-            if len(mine) == len(list(_parts(stored.runs_of(shape)))):
-                stored.save(shape, {**stored.comparators(shape), **_sum(mine)})
+            waiting_parts = waiting.setdefault(shape.name, [])
+            waiting_parts.append(part.result())
+            if len(waiting_parts) == len(list(_parts(stored.runs_of(shape)))):
+                stored.save(shape, {**stored.comparators(shape), **_sum(waiting_parts)})
     return failed
 
 

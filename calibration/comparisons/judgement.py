@@ -13,7 +13,7 @@ LEAST_SHARE_OF_BEST = 0.85
 LEAST_POWER_JUDGED = 0.02
 """Below, nothing finds anything, and a share of it says nothing."""
 POWER = {"disparities found": "disparities", "equivalences found": "equivalences"}
-Found = Mapping[str, Tallies]
+ShapeResults = Mapping[str, Tallies]
 """By the name of a shape."""
 
 
@@ -54,12 +54,12 @@ def least_coverage(runs: int) -> float:
     return 1 - most_errors(runs)
 
 
-def judged(shapes: Mapping[str, Shape], found: Found) -> list[JudgedCell]:
+def judged(shapes: Mapping[str, Shape], results: ShapeResults) -> list[JudgedCell]:
     """Return every cell of the shapes that were simulated."""
-    valid = {(error.kind, error.name) for error in worst_errors(shapes, found) if error.valid}
+    valid = {(error.kind, error.name) for error in worst_errors(shapes, results) if error.valid}
     return [
         cell
-        for name, tallies in found.items()
+        for name, tallies in results.items()
         for cell in (
             *kept(tallies[PRODUCT], shapes[name]),
             *_power(
@@ -69,13 +69,13 @@ def judged(shapes: Mapping[str, Shape], found: Found) -> list[JudgedCell]:
     ]
 
 
-def worst_errors(shapes: Mapping[str, Shape], found: Found) -> list[WorstErrors]:
+def worst_errors(shapes: Mapping[str, Shape], results: ShapeResults) -> list[WorstErrors]:
     """Return, of every comparator, its worst errors on the shapes of each kind of data."""
-    mine: dict[tuple[Kind, str], dict[str, Tally]] = {}
-    for shape, tallies in found.items():
+    by_procedure: dict[tuple[Kind, str], dict[str, Tally]] = {}
+    for shape, tallies in results.items():
         for name, tally in tallies.items():
-            mine.setdefault((shapes[shape].kind, name), {})[shape] = tally
-    return [_worst(kind, name, by_shape) for (kind, name), by_shape in mine.items()]
+            by_procedure.setdefault((shapes[shape].kind, name), {})[shape] = tally
+    return [_worst(kind, name, by_shape) for (kind, name), by_shape in by_procedure.items()]
 
 
 def _worst(kind: Kind, name: str, by_shape: Mapping[str, Tally]) -> WorstErrors:

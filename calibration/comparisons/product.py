@@ -57,19 +57,19 @@ def product_verdicts(study: Study, shape: Shape, alpha: float, rng: Rng) -> list
     return [_verdict(item, features.index(item.feature)) for item in result]
 
 
-def _verdict(found: GroupComparison, feature: int) -> ProductVerdict:
-    concluded = found.conclusion
+def _verdict(comparison: GroupComparison, feature: int) -> ProductVerdict:
+    concluded = comparison.conclusion
     return ProductVerdict(
         feature=feature,
-        a=found.a,
-        b=found.b,
+        a=comparison.a,
+        b=comparison.b,
         verdict=concluded.verdict if concluded else Verdict.INCONCLUSIVE,
-        gap=found.gap.value,
-        marginal=_interval(found.by_itself),
-        simultaneous=_interval(found.gap),
-        survives=found.survives_missing is True,
+        gap=comparison.gap.value,
+        marginal=_interval(comparison.by_itself),
+        simultaneous=_interval(comparison.gap),
+        survives=comparison.survives_missing is True,
     )
 
 
-def _interval(found: Estimate) -> Interval | None:
-    return None if found.low is None or found.high is None else (found.low, found.high)
+def _interval(estimate: Estimate) -> Interval | None:
+    return None if estimate.low is None or estimate.high is None else (estimate.low, estimate.high)

@@ -61,8 +61,8 @@ def simulate(
     return tallies
 
 
-def _outcomes(study: Study, shape: Shape, found: Sequence[ProductVerdict]) -> Iterator[Outcome]:
-    for item in found:
+def _outcomes(study: Study, shape: Shape, verdicts: Sequence[ProductVerdict]) -> Iterator[Outcome]:
+    for item in verdicts:
         claimed = item.survives or shape.kind is not Kind.MISSING
         yield Outcome(
             study.gap(item.a, item.b, item.feature),
@@ -81,23 +81,23 @@ def _of_comparators(study: Study, shape: Shape) -> dict[str, list[Outcome]]:
             truths.append(float(truth))
             for name, tails in comparators_of(study, shape, feature, a, b).items():
                 result.setdefault(name, []).append(p_values_of(tails, shape.tolerance))
-    return {name: _concluded(truths, each) for name, each in result.items()}
+    return {name: _concluded(truths, p_values) for name, p_values in result.items()}
 
 
-def _concluded(truths: Sequence[float], found: Sequence[GapPValues]) -> list[Outcome]:
+def _concluded(truths: Sequence[float], p_values: Sequence[GapPValues]) -> list[Outcome]:
     """Conclude with both families of tests corrected by Holm."""
-    apart = holm_rejects([item.p_disparity for item in found], ALPHA)
-    within = [False] * len(found)
-    p_equivalence = [p for item in found if (p := item.p_equivalence) is not None]
+    apart = holm_rejects([item.p_disparity for item in p_values], ALPHA)
+    within = [False] * len(p_values)
+    p_equivalence = [p for item in p_values if (p := item.p_equivalence) is not None]
     if p_equivalence:
         within = holm_rejects(p_equivalence, ALPHA)
     return [
         Outcome(
             truth,
             Verdict.DISPARITY if far else Verdict.NO_DISPARITY if near else Verdict.INCONCLUSIVE,
-            1.0 if each.above else -1.0,
+            1.0 if gap.above else -1.0,
         )
-        for truth, each, far, near in zip(truths, found, apart, within, strict=True)
+        for truth, gap, far, near in zip(truths, p_values, apart, within, strict=True)
     ]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from calibration.comparisons.judgement import Found, JudgedCell, WorstErrors
+from calibration.comparisons.judgement import JudgedCell, ShapeResults, WorstErrors
 from calibration.comparisons.simulation import PRODUCT, Tallies
 from calibration.comparisons.study import Shape, Tally
 
@@ -22,21 +22,21 @@ HEADINGS = ("shape", "runs", *PROMISES, "ms", "misses")
 
 
 def table_lines(
-    shapes: Mapping[str, Shape], found: Found, cells: Sequence[JudgedCell]
+    shapes: Mapping[str, Shape], results: ShapeResults, cells: Sequence[JudgedCell]
 ) -> list[str]:
     """Return a Markdown table with a line for each shape."""
     by_shape: dict[str, dict[str, JudgedCell]] = {}
     for cell in cells:
         by_shape.setdefault(cell.shape, {})[cell.promise] = cell
     rows = []
-    for name in (name for name in shapes if name in found):
-        mine, tally = by_shape[name], found[name][PRODUCT]
+    for name in (name for name in shapes if name in results):
+        shape, tally = by_shape[name], results[name][PRODUCT]
         rows.append((
             name,
             f"{tally.runs:,}",
-            *(_told(mine.get(promise)) for promise in PROMISES),
+            *(_cell_text(shape.get(promise)) for promise in PROMISES),
             f"{1000 * tally.seconds / max(tally.comparisons, 1):.1f}",
-            ", ".join(cell.promise for cell in mine.values() if not cell.holds),
+            ", ".join(cell.promise for cell in shape.values() if not cell.holds),
         ))  # fmt: skip
     return markdown(HEADINGS, rows)
 
@@ -62,7 +62,9 @@ def comparator_lines(worst: Iterable[WorstErrors]) -> list[str]:
 def missed_lines(cells: Iterable[JudgedCell]) -> list[str]:
     """Return a line for each cell that misses its bar, the worst first."""
     missed = sorted((cell for cell in cells if not cell.holds), key=lambda c: -abs(c.found - c.bar))
-    return [f"MISSED  {cell.shape}: {cell.promise} {_told(cell)}, {_bar(cell)}" for cell in missed]
+    return [
+        f"MISSED  {cell.shape}: {cell.promise} {_cell_text(cell)}, {_bar(cell)}" for cell in missed
+    ]
 
 
 def write_files(folder: Path, cells: Sequence[JudgedCell]) -> None:
@@ -85,7 +87,7 @@ def markdown(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str
     ]
 
 
-def _told(cell: JudgedCell | None) -> str:
+def _cell_text(cell: JudgedCell | None) -> str:
     if cell is None:
         return "-"
     if cell.best is None:

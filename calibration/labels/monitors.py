@@ -85,7 +85,7 @@ def monitor_row(
         "-" if case.gap else f"{most:.3f}",
         f"{case.at_least:g}" if case.gap else "-",
         "-" if half is None else str(half),
-        f"{np.mean([each.reading for each in result]):.3f}",
+        f"{np.mean([study.reading for study in result]):.3f}",
     ]
     return cells, alarmed < case.at_least if case.gap else alarmed > most
 

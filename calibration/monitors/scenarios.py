@@ -73,18 +73,18 @@ def alternating(rounds: int, size: float) -> Gaps:
 
 def raised(*kinds: AlarmKind) -> Judged:
     """Tell whether any alarm of these kinds was raised."""
-    return lambda found: any(found.told(kind) for kind in kinds)
+    return lambda outcome: any(outcome.told(kind) for kind in kinds)
 
 
 def raised_between(kind: AlarmKind, first: int, last: int) -> Judged:
     """Tell whether such an alarm was raised in these rounds."""
-    return lambda found: any(first <= item <= last for item in found.told(kind))
+    return lambda outcome: any(first <= item <= last for item in outcome.told(kind))
 
 
 def cleared_between(first: int, last: int) -> Judged:
     """Tell whether an alarm of a disparity was cleared in these rounds."""
     message = AlarmState.CLEARED
-    return lambda found: any(first <= item <= last for item in found.told(DISPARITY, message))
+    return lambda outcome: any(first <= item <= last for item in outcome.told(DISPARITY, message))
 
 
 FIFTY, TWELVE = Bank(steady, 50), Bank(steady, 12)

@@ -73,15 +73,15 @@ def _kind(shape: Shape) -> str:
     return shape.name.split(":")[0]
 
 
-def _row(shape: Shape, found: dict[str, float], valid: set[tuple[str, str]], studies: int) -> Row:
-    share = found["product"]
+def _row(shape: Shape, rates: dict[str, float], valid: set[tuple[str, str]], studies: int) -> Row:
+    share = rates["product"]
     start = (shape.name, shape.question)
     if not shape.effect:
         misses = (shape.limit or "error") if share > _most_errors(studies) else ""
         return (*start, f"{share:.3f}", "", "", misses)
     rivals = {
         name: value
-        for name, value in found.items()
+        for name, value in rates.items()
         if name != "product" and (_kind(shape), name) in valid
     }
     best = max(rivals, key=lambda name: rivals[name], default="")

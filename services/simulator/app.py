@@ -87,7 +87,7 @@ def read_settings() -> SimulatorSettings:
         name, *within = map(str, mistake.loc)
         where = f" (at {'.'.join(within)})" if within else ""
         raise ConfigurationError(
-            f"The variable BIASWATCH_SIMULATOR_{name.upper()} is wrong{where}: {mistake.said}."
+            f"The variable BIASWATCH_SIMULATOR_{name.upper()} is wrong{where}: {mistake.sentence}."
         ) from None
 
 

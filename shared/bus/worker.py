@@ -255,9 +255,9 @@ class Worker:
                 await self._publisher.publish(outputs[0], publication=publication)
             return
         full: dict[str, BackPressureError] = {}
-        every = list(zip(outputs, contexts, strict=True))
+        pairs = list(zip(outputs, contexts, strict=True))
         for start in range(0, len(outputs), PUBLISHED_AT_ONCE):
-            part = [o for o in every[start : start + PUBLISHED_AT_ONCE] if o[0].lane not in full]
+            part = [o for o in pairs[start : start + PUBLISHED_AT_ONCE] if o[0].lane not in full]
             results = await self._publish_part(part, publication)
             for (output, _), result in zip(part, results, strict=True):
                 if isinstance(result, BackPressureError):

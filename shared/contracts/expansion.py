@@ -19,8 +19,8 @@ def probes_of(run: Run, suite: Suite, at: datetime, *, first: int = 0) -> Iterat
     Each question is put to each target under each scaffold, repeat after repeat.
     """
     questions = questions_of(run, suite)
-    every = product(range(run.repeats), run.targets, run.scaffolds, questions)
-    for repeat, target, scaffold, (position, item) in islice(every, first, None):
+    combinations = product(range(run.repeats), run.targets, run.scaffolds, questions)
+    for repeat, target, scaffold, (position, item) in islice(combinations, first, None):
         yield probe_of(run, suite, item, target, scaffold, repeat, at, position=position)
 
 

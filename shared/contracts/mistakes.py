@@ -63,7 +63,7 @@ class Mistake:
     """Its location: fields, and list positions counted from 0."""
     kind: str
     """Pydantic's error type."""
-    said: str
+    sentence: str
     """The mistake, to follow a colon."""
 
     @property
@@ -73,7 +73,7 @@ class Mistake:
 
     def in_words(self, whole: str) -> str:
         """Return location and mistake; `whole` names the value as a whole."""
-        return f"{self.field or whole}: {self.said}"
+        return f"{self.field or whole}: {self.sentence}"
 
 
 def first_mistake(error: ValidationError) -> Mistake:
@@ -89,7 +89,7 @@ def as_usage_error(whole: str) -> Iterator[None]:
     except ValidationError as error:
         mistake = first_mistake(error)
         field = f", {mistake.field}" if mistake.field else ""
-        raise UsageError(f"{whole}{field}: {mistake.said}.") from None
+        raise UsageError(f"{whole}{field}: {mistake.sentence}.") from None
 
 
 def first_of(errors: Sequence[Mapping[str, Any]]) -> Mistake:

@@ -107,7 +107,7 @@ def _check_label(key: str, where: str, label: str) -> None:
     except ValidationError as error:
         raise UsageError(
             f"The probe {key}, {where}: a name of at most 512 characters on one line is needed"
-            f" ({first_mistake(error).said})."
+            f" ({first_mistake(error).sentence})."
         ) from None
 
 

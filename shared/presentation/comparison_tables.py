@@ -105,9 +105,11 @@ def _matrix(
         {(view.gap.a, view.gap.b): view for view in views_of[diagnosis.id]}
         for diagnosis in diagnoses
     ]
-    every = sorted({pair for rows in by_pair for pair in rows}, key=lambda p: _strength(p, by_pair))
-    pairs = every[: max(MIN_PAIRS, MAX_CELLS // len(diagnoses))]
-    left_out = len(every) - len(pairs)
+    all_pairs = sorted(
+        {pair for rows in by_pair for pair in rows}, key=lambda p: _strength(p, by_pair)
+    )
+    pairs = all_pairs[: max(MIN_PAIRS, MAX_CELLS // len(diagnoses))]
+    left_out = len(all_pairs) - len(pairs)
     corner, row_names = _pair_names(pairs)
     column_names = tuple(MatrixHeading(heading(row), row.id) for row in diagnoses)
     columns = [

@@ -65,10 +65,10 @@ class FeaturePower:
     @property
     def sentence(self) -> str:
         """The gap and what can be ruled out."""
-        every = number(self.comparisons[-1].gap)
+        gap = number(self.comparisons[-1].gap)
         where, all_of_them = "", ""
         if len(self.comparisons) > 1:
-            where, all_of_them = " in half of its comparisons", f", and of {every} in all of them"
+            where, all_of_them = " in half of its comparisons", f", and of {gap} in all of them"
         can = "can" if self.rules_out else "cannot"
         shown = (
             f"it {can} rule out a gap beyond the tolerance of {number(self.tolerance)}{where}"

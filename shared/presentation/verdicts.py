@@ -10,7 +10,7 @@ from biaswatch.shared.presentation.questions import question_remarks
 from biaswatch.shared.stats.estimate import DIFFERS, TOO_FEW, Question, SummaryWord, Verdict
 
 SHIFTS = (
-    "An interval contains every gap that the same test would not reject, assuming that all twins"
+    "An interval contains every gap that the test of p would not reject, assuming that all twins"
     " have the same gap."
 )
 MEAN_GAPS = "With a known range, the mean gap's interval also allows for rare, far larger shifts."

@@ -231,9 +231,9 @@ class Service:
         while not ends:
             self._more_work.clear()
             more: asyncio.Future[Any] = asyncio.ensure_future(self._more_work.wait())
-            ours = {*self._working, *jobs}
+            tasks = {*self._working, *jobs}
             ends, _ = await asyncio.wait(
-                {stopped, lost, more, *ours}, return_when=asyncio.FIRST_COMPLETED
+                {stopped, lost, more, *tasks}, return_when=asyncio.FIRST_COMPLETED
             )
             ends &= {stopped, lost, *self._working, *jobs}  # not a stage that was stopped meanwhile
             more.cancel()

@@ -112,7 +112,7 @@ def load_settings(kind: type[S], **values: Any) -> S:
         mistake = first_mistake(error)
         field = str(mistake.loc[0])  # the field or its alias
         raise ConfigurationError(
-            f"The variable {_variable(kind, field)} is wrong: {mistake.said}."
+            f"The variable {_variable(kind, field)} is wrong: {mistake.sentence}."
         ) from None
     except SettingsError as error:
         named = re.search(r'field "(\w+)"', str(error))

@@ -27,11 +27,11 @@ def krippendorff_alpha(units: Sequence[Sequence[float | None]]) -> tuple[float |
     scores = [unit for unit in scores if len(unit) > 1]
     if not scores:
         return None, "nothing was scored twice"
-    every = [score for unit in scores for score in unit]
-    if len(set(every)) == 1:
+    values = [score for unit in scores for score in unit]
+    if len(set(values)) == 1:
         return None, "all scores are equal, so that chance could give nothing else"
-    observed = sum(_disagreement(unit) / (len(unit) - 1) for unit in scores) / len(every)
-    expected = _disagreement(every) / (len(every) * (len(every) - 1))
+    observed = sum(_disagreement(unit) / (len(unit) - 1) for unit in scores) / len(values)
+    expected = _disagreement(values) / (len(values) * (len(values) - 1))
     return 1 - observed / expected, None
 
 

@@ -64,11 +64,11 @@ def _common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
     places: dict[str, int] = defaultdict(int)
     for place, token in enumerate(first):
         places[token] |= 1 << place
-    every = row = (1 << len(first)) - 1
+    full = row = (1 << len(first)) - 1
     for token in second:
         matches = row & places.get(token, 0)
         row = (row + matches) | (row - matches)
-    return len(first) - (row & every).bit_count()
+    return len(first) - (row & full).bit_count()
 
 
 def jaccard(first: Sequence[str], second: Sequence[str]) -> float:

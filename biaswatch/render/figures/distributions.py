@@ -73,19 +73,19 @@ def _shrunken(group: GroupSummary) -> float | None:
 
 def _legend(shown: Sequence[Diagnosis]) -> list[Line2D]:
     level = coverage(shown[0].alpha)
-    every = [group for row in shown for group in row.groups]
+    groups = [group for row in shown for group in row.groups]
     label = f"mean, {level} interval of each"
     handles = [Line2D([], [], color=RAW, marker="o", ms=5, lw=1.4, label=label)]
     if any(map(groups_in_disparities, shown)):
         label = "in a disparity"
         handles.append(Line2D([], [], color=FOUND, marker="s", ms=5, lw=1.4, label=label))
-    if any(_shrunken(group) is not None for group in every):
+    if any(_shrunken(group) is not None for group in groups):
         label = "shrunken towards the others, for looking"
         handles.append(
             Line2D([], [], color=SHRUNKEN, marker="D", ms=5, mfc="none", lw=0, label=label)
         )
     handles.append(Line2D([], [], color=INK, ls=":", lw=1, label="mean of the groups"))
-    if any(group.rank for group in every):
+    if any(group.rank for group in groups):
         label = f"right: rank, with all it may be ({level}, all at once)"
         handles.append(Line2D([], [], lw=0, label=label))
     return handles
@@ -152,8 +152,8 @@ def _common_edges(values: Sequence[GroupValues]) -> Any:
     """Return the same bins for all panels of a feature, fewer where groups are small."""
     samples = [sample for row in values for sample in row.values.values() if sample]
     has_many = min(map(len, samples)) >= MIN_ANSWERS_OF_MANY_BINS
-    every = (value for sample in samples for value in sample)
-    return np.array(histogram_edges(every, MANY_BINS if has_many else FEW_BINS))
+    pooled = (value for sample in samples for value in sample)
+    return np.array(histogram_edges(pooled, MANY_BINS if has_many else FEW_BINS))
 
 
 def _draw_histograms(axis: Any, values: GroupValues, edges: Any) -> None:

@@ -22,8 +22,8 @@ def hiding(draw: Draw, share: float, at_least: float, group: str | None = "a") -
 
     def hidden(rng: Rng) -> Study:
         study = draw(rng)
-        mine = np.array([group in (None, item) for item in study.groups])[:, None]
-        lost = mine & (study.values >= at_least) & (rng.random(study.values.shape) < share)
+        of_group = np.array([group in (None, item) for item in study.groups])[:, None]
+        lost = of_group & (study.values >= at_least) & (rng.random(study.values.shape) < share)
         return replace(study, values=np.where(lost, np.nan, study.values))
 
     return hidden

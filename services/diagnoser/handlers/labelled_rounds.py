@@ -128,14 +128,14 @@ class LabelledRounds:
         """Return a comparison's labels over all rounds, and the alarm that they raise or clear."""
         epoch, (sample, counts) = counted.epoch, counted.pairs[comparison.key]
         bounds = (sample.low, sample.high)
-        every = {**_counts_in(epoch, comparison, bounds), counted.run.round or 0: counts}
+        by_round = {**_counts_in(epoch, comparison, bounds), counted.run.round or 0: counts}
         test = labelled_test_of(epoch.monitor.plan, comparison, epoch.epoch, epoch.history)
-        running = summed_rounds(every, comparison, bounds, test)
+        running = summed_rounds(by_round, comparison, bounds, test)
         running = replace(running, no_alarm=epoch.no_alarm)
         alarm = None
         if epoch.no_alarm is None:
             alarm = labelled_alarm(
-                epoch.monitor, epoch.rounds, comparison, every, bounds, test, running,
+                epoch.monitor, epoch.rounds, comparison, by_round, bounds, test, running,
                 epoch.history, self._now(),
             )  # fmt: skip
         part = LabelledComparison(

@@ -132,8 +132,8 @@ class TrafficWindows:
         users: dict[str, CountedUsers] = {}
         for comparison in monitor.plan.all_comparisons:
             who = entrants[comparison.pair.dimension]
-            users[comparison.key], its = count_users(comparison, window, who, traffic, most)
-            used |= its
+            users[comparison.key], is_counted = count_users(comparison, window, who, traffic, most)
+            used |= is_counted
         return RoundData(
             counted={key: count.counted for key, count in users.items()},
             sets={key: count.heaviest for key, count in users.items()},

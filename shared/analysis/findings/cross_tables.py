@@ -128,8 +128,8 @@ def criteria(
     rated = {name: [response.criteria.get(name) for response in responses] for name in names}
     sampled = _sampled(observations_of(responses, rated, plan.ranges), plan)
     family = max(1, sum(groups.declared for groups in sampled))
-    every = [comparison for groups in sampled for comparison in compare(groups, rng, family)]
-    for comparison in corrected(every, plan.comparisons, family):
+    comparisons = [comparison for groups in sampled for comparison in compare(groups, rng, family)]
+    for comparison in corrected(comparisons, plan.comparisons, family):
         yield CriterionGap(
             criterion=comparison.feature,
             dimension=comparison.dimension,

@@ -78,12 +78,12 @@ def _tested(
         groups.free_units()
     tests = TwinTests(twins, twins_rng)
     twins.clear()
-    every = [comparison for of_part in comparisons for comparison in of_part]
+    uncorrected = [comparison for of_part in comparisons for comparison in of_part]
     places = [place for place, of_part in enumerate(comparisons) for _ in of_part]
     worst = _TwinsAtWorst(parts, plan, size, tests, twins_rng)
     compared = corrected(
-        every, plan, size, list(tests.of_all(comparisons)),
-        lambda index: worst.p_values(places[index], every[index]),
+        uncorrected, plan, size, list(tests.of_all(comparisons)),
+        lambda index: worst.p_values(places[index], uncorrected[index]),
     )  # fmt: skip
     p_anywhere = _p_anywhere(tests, compared, plan)
     for place in range(len(parts)):

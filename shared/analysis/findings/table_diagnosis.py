@@ -120,9 +120,9 @@ def _description(
     rated: Sequence[RatedGroups],
     compared: Sequence[GroupComparison],
 ) -> TableDescription:
-    description, every = TableDescription(), groupings(observations)
-    for done, crossing in enumerate(every):
-        progress(crossing.name, done, len(every))
+    description, crossings = TableDescription(), groupings(observations)
+    for done, crossing in enumerate(crossings):
+        progress(crossing.name, done, len(crossings))
         described = describe(
             observations,
             crossing,
@@ -143,6 +143,6 @@ def _description(
     description.error_rates.extend(group_rates(rated))
     description.parities.extend(parities(rated, compared))
     description.calibration.extend(calibration_bins(rated, plan.alpha))
-    description.interactions.extend(interactions(observations, every, plan.alpha))
-    progress("", len(every), len(every))
+    description.interactions.extend(interactions(observations, crossings, plan.alpha))
+    progress("", len(crossings), len(crossings))
     return description

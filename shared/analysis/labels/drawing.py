@@ -215,8 +215,8 @@ def _first(
         more = np.array([uniform_of(run.id, extractor, feature, id_) for id_ in ids])
         uniform = np.concatenate([taken.uniform, more])
         sizes = np.concatenate([taken.sizes, sizes_of(chunk)])
-        places, every = drawn(sizes, uniform, n), [*taken.ids, *ids]
-        taken = _Taken([every[place] for place in places], uniform[places], sizes[places])
+        places, known_ids = drawn(sizes, uniform, n), [*taken.ids, *ids]
+        taken = _Taken([known_ids[place] for place in places], uniform[places], sizes[places])
     return taken
 
 

@@ -63,8 +63,8 @@ def table_corrections(
     Rows are taken as drawn by chance within every crossing of groups, in each domain by itself.
     """
     parts = [part for column in columns for part in _parts(seen, column, plan)]
-    every = [(groups, pair) for groups, _, _ in parts for pair in groups.compared]
-    family = max(1, sum(groups.comparable(pair) for groups, pair in every))
+    compared = [(groups, pair) for groups, _, _ in parts for pair in groups.compared]
+    family = max(1, sum(groups.comparable(pair) for groups, pair in compared))
     return [_correction(*part, plan, family) for part in parts]
 
 

@@ -35,11 +35,11 @@ class CountColumns:
     @classmethod
     def of(cls, column: Column, rows: int) -> "CountColumns":
         """Return the counts of a column of mappings."""
-        every = np.arange(rows)
+        places = np.arange(rows)
         parts = {
             name: (part["some"][0], part["some"][1]["array"])
             if "some" in part
-            else (every, part["array"])
+            else (places, part["array"])
             for name, part in column["parts"].items()
         }
         return cls(rows, parts)
@@ -135,9 +135,9 @@ class CountedComparisons(Mapping[str, RoundCounts]):
         if not more:
             return self
         places, parts = np.array(list(more)), column_of(list(more.values())) or {"parts": {}}
-        every = np.arange(len(self.comparisons))
-        blocks = [(every, self.columns["counts"]["parts"]), (places, parts["parts"])]
-        counts = joined(blocks, len(every))
+        all_places = np.arange(len(self.comparisons))
+        blocks = [(all_places, self.columns["counts"]["parts"]), (places, parts["parts"])]
+        counts = joined(blocks, len(all_places))
         return replace(self, columns={**self.columns, "counts": {"parts": counts}})
 
     def __getitem__(self, key: str) -> RoundCounts:

@@ -218,9 +218,13 @@ def _one_by_one(
     tested = tested_gaps(
         [
             GapUnderWay.of(
-                one.comparison, its, here, plan, _blocks_of(one.comparison, blocks, plan)
+                increment.comparison,
+                last,
+                count,
+                plan,
+                _blocks_of(increment.comparison, blocks, plan),
             )
-            for one, its, here in rows
+            for increment, last, count in rows
         ]
     )
     changes = _changes(lasts, counts, plan)

@@ -83,13 +83,14 @@ def _watched(gaps: Sequence[GapUnderWay]) -> list[TestedGap]:
     """Return the summaries of gaps without an open alarm: one may be raised."""
     late = _late(gaps)
     reads = [
-        gap.read(gap.test, gap.shown, its.log_evidence) for gap, its in zip(gaps, late, strict=True)
+        gap.read(gap.test, gap.shown, late_gap.log_evidence)
+        for gap, late_gap in zip(gaps, late, strict=True)
     ]
     summaries = _summaries(gaps, reads)
     tested = []
-    for gap, its, twins in zip(gaps, late, summaries, strict=True):
+    for gap, late_gap, twins in zip(gaps, late, summaries, strict=True):
         summary, beyond = beyond_twins(gap, twins)
-        test = _dated(gap, its, summary)
+        test = _dated(gap, late_gap, summary)
         tested.append(TestedGap(test, gap.shown, None, summary, beyond, gap.same))
     alarmed = [n for n, test in enumerate(tested) if test.summary.verdict is Verdict.DISPARITY]
     alarmed_tests = _raised([gaps[n] for n in alarmed], [tested[n] for n in alarmed])
@@ -146,8 +147,8 @@ def _late(gaps: Sequence[GapUnderWay]) -> list[LateGap]:
         bets = bets.with_rows(places, after)
     columns = zip(bets.log_evidence.tolist(), bets.likeliest.tolist(), strict=True)
     return [
-        LateGap(its, evidence, likeliest) if isfinite(evidence) else LateGap(its)
-        for its, (evidence, likeliest) in zip(kept, columns, strict=True)
+        LateGap(late_bets, evidence, likeliest) if isfinite(evidence) else LateGap(late_bets)
+        for late_bets, (evidence, likeliest) in zip(kept, columns, strict=True)
     ]
 
 
@@ -183,29 +184,29 @@ def _recovering(gaps: Sequence[GapUnderWay]) -> list[TestedGap]:
     sought = [gap.recovery for gap in gaps if gap.recovery is not None]
     recoveries = _recoveries(gaps, sought)
     tests = [
-        next_test(gap.test.number + 1, gap.next_round()) if its.over
+        next_test(gap.test.number + 1, gap.next_round()) if recovery_read.over
         else gap.test.model_copy(update={"rounds": gap.shown})
-        for gap, its in zip(gaps, recoveries, strict=True)
+        for gap, recovery_read in zip(gaps, recoveries, strict=True)
     ]  # fmt: skip
     shown = [
-        recovery.rounds if its.over else gap.shown
-        for gap, recovery, its in zip(gaps, sought, recoveries, strict=True)
+        recovery.rounds if recovery_read.over else gap.shown
+        for gap, recovery, recovery_read in zip(gaps, sought, recoveries, strict=True)
     ]
     reads = [gap.read(test, rounds) for gap, test, rounds in zip(gaps, tests, shown, strict=True)]
     with_recovery = []
-    for gap, recovery, its, test, rounds, summary in zip(
+    for gap, recovery, recovery_read, test, rounds, summary in zip(
         gaps, sought, recoveries, tests, shown, _summaries(gaps, reads), strict=True
     ):
-        now = recovery.model_copy(update={"gap": its.gap, "over": its.over})
-        beyond = BeyondTwins(clusters=None if its.over else gap.clusters)
+        now = recovery.model_copy(update={"gap": recovery_read.gap, "over": recovery_read.over})
+        beyond = BeyondTwins(clusters=None if recovery_read.over else gap.clusters)
         if gap.blocks is not None:
-            beyond = replace(beyond, group_effect=None if its.over else DIFFERS)
+            beyond = replace(beyond, group_effect=None if recovery_read.over else DIFFERS)
             beyond = replace(beyond, group_effect_reason=None, these=summary.gap)
-        if its.over:
+        if recovery_read.over:
             with_recovery.append(TestedGap(test, rounds, now, summary, beyond, gap.same))
             continue
         shown_summary = _with_recovery(summary, now, gap.comparison)
-        if its.given_up:
+        if recovery_read.given_up:
             again = gap.next_round((recovery.rounds.attempt or 1) + 1)
             now = now.model_copy(update={"rounds": again})
         with_recovery.append(TestedGap(gap.test, rounds, now, shown_summary, beyond, gap.same))

@@ -182,9 +182,9 @@ class StrataCounts:
             shares = shares_of_range(self._comparison.watched, users.values[chunk][own])
             units = self._window.user_hashes(codes)
             for number in np.unique(numbers).tolist():
-                its = numbers == number
+                in_stratum = numbers == number
                 histograms[number] += side_histogram(
-                    self._comparison, side, units[its], shares[its]
+                    self._comparison, side, units[in_stratum], shares[in_stratum]
                 )
         return histograms
 

@@ -214,6 +214,8 @@ def looks_needed(drift_per_look: float, looks: int, alpha: float, power: float =
     >>> looks_needed(1.0, 52, 0.001)
     28
     """
-    found = sequential_bounds(looks, alpha).crossing_probabilities(drift_per_look * sqrt(looks))
-    places = np.flatnonzero(found >= power)
+    probabilities = sequential_bounds(looks, alpha).crossing_probabilities(
+        drift_per_look * sqrt(looks)
+    )
+    places = np.flatnonzero(probabilities >= power)
     return int(places[0]) + 1 if places.size else None

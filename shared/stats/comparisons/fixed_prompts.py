@@ -192,8 +192,8 @@ def _student_curve(estimate: float, weighted: Sequence[WeightedPrompts]) -> Curv
 
 
 def _bounded_curves(weighted: Sequence[WeightedPrompts], bounds: Bounds | None) -> list[Curve]:
-    every = np.concatenate([values for group in weighted for _, values in group])
-    low, high = bounds or (float(every.min()), float(every.max()))
+    pooled = np.concatenate([values for group in weighted for _, values in group])
+    low, high = bounds or (float(pooled.min()), float(pooled.max()))
     return [
         bounded_mean_curve(units, min(low, float(units.min())), max(high, float(units.max())))
         for units in map(_equivalent_units, weighted)

@@ -263,8 +263,8 @@ def _paired_curve(part: SamplePart, samples: ComparedSamples) -> Curve:
 def _mean_curve(part: SamplePart, samples: ComparedSamples) -> Curve:
     if part.regular or samples.bounds is not None:
         return mean_curve(part, samples.bounds)
-    every = np.concatenate([samples.only_a, samples.only_b])
-    return bounded_mean_curve(part.values, float(every.min()), float(every.max()))
+    values = np.concatenate([samples.only_a, samples.only_b])
+    return bounded_mean_curve(part.values, float(values.min()), float(values.max()))
 
 
 def _agreed(p_values: PValues, samples: ComparedSamples, tolerance: float) -> PValues:

@@ -121,12 +121,12 @@ def exchange_p(a: Vector, b: Vector) -> float | None:
         return min(1.0, 2 * _end_share(a, b, float(a[0]), slack))
     if b[0] >= a[-1] - slack:
         return min(1.0, 2 * _end_share(a, b, float(a[-1]), slack))
-    every = len(a) + len(b)  # there are more ways than values, and of many a number without end
-    if every <= MAX_ENUMERATED and comb(every, len(a)) <= MAX_ENUMERATED:
+    size = len(a) + len(b)  # there are more ways than values, and of many a number without end
+    if size <= MAX_ENUMERATED and comb(size, len(a)) <= MAX_ENUMERATED:
         return permutation_test([Stratum(a, b)], None, 1).p_value
     distinct, both, of_a = _counted(a, b)
     if len(distinct) == 2:
-        return _two_values_p(every, len(a), int(both[1]), int(of_a[1]))
+        return _two_values_p(size, len(a), int(both[1]), int(of_a[1]))
     root = _exchange_root(distinct, both, of_a)
     smooth = min(1.0, 2 * float(special.ndtr(-abs(root))))
     del distinct, both, of_a

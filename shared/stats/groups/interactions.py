@@ -8,6 +8,7 @@ from scipy import special
 
 from biaswatch.shared.stats.arrays import Floats, Indices
 from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
+from biaswatch.shared.stats.samples import FLAT_RTOL
 
 MIN_CELL_UNITS = 2
 SHARED = "cluster-robust F (Hotelling), over sets"
@@ -102,7 +103,8 @@ def interaction_test(
         slope = 1 / (means * (1 - means))
         means, covariance = special.logit(means), covariance * np.outer(slope, slope)
     spread = contrasts @ covariance @ contrasts.T
-    if np.linalg.matrix_rank(spread, hermitian=True) < q:
+    rounding = FLAT_RTOL * float(np.abs(covariance).max())
+    if np.linalg.matrix_rank(spread, tol=rounding, hermitian=True) < q:
         return _untested(q, FLAT)
     distance = contrasts @ means
     w = float(distance @ np.linalg.solve(spread, distance))

@@ -91,12 +91,12 @@ def examine(outcomes: Iterable[ControlOutcome]) -> list[KindResult]:
     ]
 
 
-def _results(every: Sequence[ControlOutcome]) -> list[KindResult]:
+def _results(outcomes: Sequence[ControlOutcome]) -> list[KindResult]:
     """Return the results of a judge in one language."""
-    by_kind = grouped((outcome.kind, outcome) for outcome in every)
+    by_kind = grouped((outcome.kind, outcome) for outcome in outcomes)
     results = [_kind_result(kind, own) for kind, own in by_kind.items()]
     passed = {result.kind for result in results if result.believed}
-    fault = "; ".join(_faults([outcome for outcome in every if outcome.kind in passed]))
+    fault = "; ".join(_faults([outcome for outcome in outcomes if outcome.kind in passed]))
     if not fault:
         return results
     return [replace(result, believed=False, reason=result.reason or fault) for result in results]

@@ -152,7 +152,7 @@ def instrument_error(
     """
     width = bounds[1] - bounds[0]
     off = group.readings - group.labels
-    every = np.ones(len(off), dtype=bool)
+    all_units = np.ones(len(off), dtype=bool)
     if selected_at_least is None:
         sensitivity = specificity = None
     else:
@@ -160,8 +160,8 @@ def instrument_error(
         sensitivity = _mean(selected.astype(float), group.weights, truly, (0.0, 1.0), alpha)
         specificity = _mean((~selected).astype(float), group.weights, ~truly, (0.0, 1.0), alpha)
     return InstrumentError(
-        _mean(off, group.weights, every, (-width, width), alpha),
-        _mean(np.abs(off), group.weights, every, (0.0, width), alpha),
+        _mean(off, group.weights, all_units, (-width, width), alpha),
+        _mean(np.abs(off), group.weights, all_units, (0.0, width), alpha),
         sensitivity,
         specificity,
     )
@@ -179,8 +179,8 @@ def bias_difference(
         return undefined(f"a group has fewer than {MIN_JUDGED} labels"), None
     width = bounds[1] - bounds[0]
     units = [weighted_units(group.readings - group.labels, group.weights) for group in (a, b)]
-    every = np.concatenate(units)
-    ends = min(-width, float(every.min())), max(width, float(every.max()))
+    values = np.concatenate(units)
+    ends = min(-width, float(values.min())), max(width, float(values.max()))
     samples = ComparedSamples(only_a=units[0], only_b=units[1], bounds=ends)
     gap = compare_samples(samples, alpha=alpha, tolerance=0.0)
     return gap.marginal, gap.p_disparity

@@ -94,7 +94,7 @@ def test_a_plan_says_what_the_suite_finds_and_what_would_be_enough() -> None:
     assert isinstance(enough["power"], float)
     assert enough["power"] >= 0.8 > (as_it_is["power"] or 0)  # type: ignore[operator]
     text = explained(result)
-    assert f"80% of runs find the gap with {enough['sets']} sets and 2 repeats" in text
+    assert f"At least 80% of runs find the gap with {enough['sets']} sets and 2 repeats" in text
     assert "Alpha 0.05; tolerance" in text
 
 

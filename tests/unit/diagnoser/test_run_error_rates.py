@@ -100,7 +100,7 @@ def test_a_suite_names_the_value_of_a_selection() -> None:
                 "probes": [{"key": "p", "messages": [{"role": "user", "content": "?"}]}],
             }
         )
-    assert "selected_at_least" in first_mistake(refused.value).said
+    assert "selected_at_least" in first_mistake(refused.value).sentence
 
 
 def test_a_suite_gives_the_right_answers_by_a_fact(tmp_path: Path) -> None:

@@ -139,8 +139,8 @@ def test_a_wrong_channel_is_refused_and_no_secret_is_repeated(
 
     with pytest.raises(ValidationError) as caught:
         CHANNELS_FILE.model_validate({"channels": {"chat": channel}})
-    assert message in first_mistake(caught.value).said
-    assert "pw" not in first_mistake(caught.value).said
+    assert message in first_mistake(caught.value).sentence
+    assert "pw" not in first_mistake(caught.value).sentence
 
 
 def due(**fields: object) -> AlarmDelivery:

@@ -126,6 +126,15 @@ def test_its_interval_covers_and_leaves_out_0_only_where_the_test_is_significant
     assert covered >= 36  # 38 expected at least
 
 
+@pytest.mark.parametrize("seed", [26, 29, 45])
+def test_a_difference_of_gaps_that_is_the_same_in_every_set_has_no_test(seed: int) -> None:
+    """Its variance is 0, of which rounding makes a tiny number."""
+    values = np.round(np.random.default_rng([8, seed]).uniform(1, 4, (5, 3, 2)), 1)
+    values[:, 1, 1] = values[:, 1, 0] + values[:, 0, 1] - values[:, 0, 0]
+    [row] = interaction_rows(crossed(values), set="set")
+    assert row["p_value"] is None and row["reason"]
+
+
 def test_too_few_combinations_have_no_test_but_a_reason() -> None:
     values = np.random.default_rng(5).normal(0, 1, (8, 2, 2))
     frame = crossed(values)
