@@ -32,12 +32,12 @@ def given(module: Any, name: str) -> dict[str, Any]:
     return result
 
 
-said = {}
+replies = {}
 client = package.Client(base_url=url, timeout=30)
 for operation in pkgutil.iter_modules([str(folder / "api" / "default")]):
     if operation.name in samples["streams"]:
         continue
     module = importlib.import_module(f"{package.__name__}.api.default.{operation.name}")
     reply = module.sync_detailed(client=client, **given(module, operation.name))
-    said[operation.name] = [int(reply.status_code), type(reply.parsed).__name__]
-print(json.dumps(said))
+    replies[operation.name] = [int(reply.status_code), type(reply.parsed).__name__]
+print(json.dumps(replies))

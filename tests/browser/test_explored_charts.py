@@ -27,7 +27,7 @@ def page(chromium: Any, address: str) -> Iterator[Any]:
         "addEventListener('securitypolicyviolation', e => refused.push(e.violatedDirective));"
     )
     browser_page = context.new_page()
-    browser_page.on("console", lambda said: complaints.append(said.text))
+    browser_page.on("console", lambda message: complaints.append(message.text))
     browser_page.on("pageerror", lambda error: complaints.append(str(error)))
     yield browser_page
     assert browser_page.evaluate("window.refused") == []

@@ -46,7 +46,7 @@ def opened(chromium: Any, address: str) -> Iterator[Any]:
         )
         contexts.append(context)
         page = context.new_page()
-        page.on("console", lambda said: complaints.append(f"{path}: {said.text}"))
+        page.on("console", lambda message: complaints.append(f"{path}: {message.text}"))
         page.on("pageerror", lambda error: complaints.append(f"{path}: {error}"))
         page.on("dialog", lambda dialog: complaints.append(f"{path}: a dialog {dialog.message}"))
         reply = page.goto(address + path)

@@ -60,10 +60,10 @@ def test_the_exact_score_test_holds_its_level_at_a_gap() -> None:
 def test_permutations_agree_with_scipys() -> None:
     x, y = np.random.default_rng(2).normal([[0.6], [0.0]], 1, (2, 20))
     result = permutations(x, y)["permutation of means"](0)[0]
-    theirs = stats.permutation_test(
+    expected = stats.permutation_test(
         (x, y), lambda a, b: a.mean() - b.mean(), alternative="greater", rng=3
     )
-    assert result == pytest.approx(theirs.pvalue, abs=0.02)
+    assert result == pytest.approx(expected.pvalue, abs=0.02)
 
 
 def test_discordant_pairs_are_tested_exactly_and_by_score() -> None:

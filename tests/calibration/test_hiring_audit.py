@@ -68,8 +68,8 @@ def values(text: str) -> Mapping[str, float | None]:
         return {}
 
 
-def verdicts(found: list[RunFinding]) -> dict[tuple[str, str], Verdict]:
-    return {(gap.a, gap.b): gap.verdict for finding in found for gap in finding.gaps}
+def verdicts(findings: list[RunFinding]) -> dict[tuple[str, str], Verdict]:
+    return {(gap.a, gap.b): gap.verdict for finding in findings for gap in finding.gaps}
 
 
 @pytest.mark.parametrize(

@@ -30,9 +30,9 @@ def spikes(n: int, share: float) -> Draw:
     return lambda rng: np.where(rng.random((n, 1)) < share, 1.0, 0.2 + 0.1 * rng.random((n, 1)))
 
 
-def families(n: int, each: int) -> Draw:
+def families(n: int, size: int) -> Draw:
     def draw(rng: np.random.Generator) -> Floats:
-        return rng.beta(40 * (level := rng.beta(3, 3, (n, 1))), 40 * (1 - level), (n, each))
+        return rng.beta(40 * (level := rng.beta(3, 3, (n, 1))), 40 * (1 - level), (n, size))
 
     return draw
 

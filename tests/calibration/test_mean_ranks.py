@@ -34,12 +34,12 @@ def in_sets(groups: int, sets: int, lost: float, *sd: float) -> Data:
     return data
 
 
-def families(groups: int, each: int) -> Data:
-    of = np.repeat(np.arange(groups * each), 10)
-    codes = of // each
+def families(groups: int, units: int) -> Data:
+    of = np.repeat(np.arange(groups * units), 10)
+    codes = of // units
 
     def data(rng: Rng, truth: Any) -> tuple[Any, Any, Any]:
-        values = rng.normal(0, 1, groups * each)[of] + truth[codes] + rng.normal(0, 0.5, len(of))
+        values = rng.normal(0, 1, groups * units)[of] + truth[codes] + rng.normal(0, 0.5, len(of))
         kept = (of % 2 == 1) | (rng.random(len(of)) < 0.4)
         return values[kept], codes[kept], of[kept]
 

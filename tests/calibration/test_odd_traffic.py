@@ -63,8 +63,8 @@ def beyond_the_range(stream: Stream, number: int, rng: np.random.Generator) -> W
     """Bring values that are no numbers, or not in the range, from every fifth answer."""
     odd = (1.5, -1.0, nan, inf, -inf)
     return [
-        replace(each, values={"refused": odd[n % 25 // 5]}) if n % 5 == 0 else each
-        for n, each in enumerate(stream.window(number, rng))
+        replace(answer, values={"refused": odd[n % 25 // 5]}) if n % 5 == 0 else answer
+        for n, answer in enumerate(stream.window(number, rng))
     ]
 
 

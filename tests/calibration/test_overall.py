@@ -45,13 +45,13 @@ def in_sets(groups: int, sets: int, lost: float = 0.0) -> Callable[[Rng], Data]:
     return data
 
 
-def families(groups: int, each: int) -> Callable[[Rng], Data]:
-    of = np.repeat(np.arange(groups * each), 10)
+def families(groups: int, units: int) -> Callable[[Rng], Data]:
+    of = np.repeat(np.arange(groups * units), 10)
 
     def data(rng: Rng) -> Data:
-        values = rng.normal(0, 1, groups * each)[of] + rng.normal(0, 0.5, len(of))
-        kept = (of >= each) | (rng.random(len(of)) < 0.4)  # the first group's are smaller
-        return values[kept], (of // each)[kept], of[kept]
+        values = rng.normal(0, 1, groups * units)[of] + rng.normal(0, 0.5, len(of))
+        kept = (of >= units) | (rng.random(len(of)) < 0.4)  # the first group's are smaller
+        return values[kept], (of // units)[kept], of[kept]
 
     return data
 

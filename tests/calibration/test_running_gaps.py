@@ -118,12 +118,12 @@ def test_the_corrected_values_of_a_group_have_the_mean_of_labels_less_readings_p
 ):
     [a, _] = one_round(np.random.default_rng(2))
     result = a.corrected(LABELS)
-    every = np.concatenate([a.readings, a.undrawn])
-    assert result.mean() == pytest.approx((a.labels - a.readings).mean() + every.mean())
+    readings = np.concatenate([a.readings, a.undrawn])
+    assert result.mean() == pytest.approx((a.labels - a.readings).mean() + readings.mean())
 
 
 def test_with_fewer_places_the_other_drawn_answers_are_readings_like_any_other() -> None:
     [a, _] = one_round(np.random.default_rng(3))
     result = a.corrected(10)
-    every = np.concatenate([a.readings, a.undrawn])
-    assert result.mean() == pytest.approx((a.labels - a.readings)[:10].mean() + every.mean())
+    readings = np.concatenate([a.readings, a.undrawn])
+    assert result.mean() == pytest.approx((a.labels - a.readings)[:10].mean() + readings.mean())

@@ -57,6 +57,6 @@ def test_names_of_groups_change_nothing_but_the_sign(shape: Shape) -> None:
     assert numbers(one) == pytest.approx([-value, -high, -low], abs=1e-4, nan_ok=True)
 
 
-def numbers(found: ProductVerdict) -> list[float]:
-    low, high = found.marginal or (np.nan, np.nan)
-    return [np.nan if found.gap is None else found.gap, low, high]
+def numbers(verdict: ProductVerdict) -> list[float]:
+    low, high = verdict.marginal or (np.nan, np.nan)
+    return [np.nan if verdict.gap is None else verdict.gap, low, high]

@@ -49,7 +49,7 @@ def test_a_schema_keeps_the_rules_of_structural_schemas(kind: str) -> None:
     assert structural_mistakes(schema) == []
     spec = schema["properties"]["spec"]
     filled = with_defaults(spec, {})
-    properties = {key: as_json_schema(each) for key, each in spec["properties"].items()}
+    properties = {key: as_json_schema(subschema) for key, subschema in spec["properties"].items()}
     for name, value in filled.items():  # a default that is refused would refuse the definition
         jsonschema.validate(value, properties[name])
 

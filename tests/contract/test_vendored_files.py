@@ -14,7 +14,7 @@ SINKS = ("innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "new Function"
 
 def test_the_library_is_byte_for_byte_what_was_published() -> None:
     result = {name: sha256((FOLDER / name).read_bytes()).hexdigest() for name in KEPT["files"]}
-    assert result == {name: each["sha256"] for name, each in KEPT["files"].items()}
+    assert result == {name: entry["sha256"] for name, entry in KEPT["files"].items()}
     assert all(KEPT["version"] in name for name in KEPT["files"])
 
 

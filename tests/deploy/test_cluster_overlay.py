@@ -27,8 +27,8 @@ def test_all_objects_are_in_a_namespace_of_their_own_with_the_named_images(
         for workload in resources if workload["kind"] in {"Deployment", "StatefulSet"}
         for container in workload["spec"]["template"]["spec"]["containers"]
     }  # fmt: skip
-    ours = {f"registry.example.com/team/biaswatch-{name}:0.2.0" for name in SERVICES}
-    assert images == ours | {"registry.example.com/nats:2", "postgres:17-alpine"}
+    service_images = {f"registry.example.com/team/biaswatch-{name}:0.2.0" for name in SERVICES}
+    assert images == service_images | {"registry.example.com/nats:2", "postgres:17-alpine"}
 
 
 def test_only_a_changed_setting_changes_the_pods(tmp_path: Path) -> None:

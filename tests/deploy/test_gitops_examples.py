@@ -38,8 +38,8 @@ def test_only_the_shared_definitions_are_never_pruned(name: str) -> None:
         "biaswatch": ("deploy/k8s/overlays/production", True),
         "hiring-monitors": ("monitors", True),
     }
-    ours = [path for path, _ in result.values() if path.startswith("deploy/")]
-    assert all((ROOT / path / "kustomization.yaml").exists() for path in ours)
+    paths = [path for path, _ in result.values() if path.startswith("deploy/")]
+    assert all((ROOT / path / "kustomization.yaml").exists() for path in paths)
 
 
 def test_health_is_that_of_existing_kinds_and_conditions() -> None:

@@ -25,9 +25,9 @@ def test_every_workload_becomes_a_pod_with_its_security_contexts(tmp_path: Path)
         pod = planned_pods[name].pod["spec"]
         assert pod["securityContext"] == spec["securityContext"]
         workload_containers = spec.get("initContainers") or spec["containers"]
-        for ours, theirs in zip(pod["containers"], workload_containers, strict=True):
-            assert ours["securityContext"] == theirs["securityContext"]
-            assert ours["image"] == f"localhost/{theirs['image']}"
+        for container, source in zip(pod["containers"], workload_containers, strict=True):
+            assert container["securityContext"] == source["securityContext"]
+            assert container["image"] == f"localhost/{source['image']}"
 
 
 def test_a_service_is_a_name_of_its_pod(tmp_path: Path) -> None:

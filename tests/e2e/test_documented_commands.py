@@ -69,8 +69,8 @@ def _write_small_suite(path: Path) -> None:
     kept = [probe for probe in whole.probes if probe.set in sets][: 8 * 12]
     about = {"name": SMALL, "extractors": ["vader"], "features": ["sentiment"]}
     probes = [item.model_dump(mode="json", exclude_defaults=True) for item in kept]
-    for number, each in enumerate(probes):
-        each["groups"] = {**each["groups"], "race": "ab"[number // 4 % 2]}
+    for number, probe in enumerate(probes):
+        probe["groups"] = {**probe["groups"], "race": "ab"[number // 4 % 2]}
     path.write_text(json.dumps({**about, "probes": probes}))
 
 

@@ -95,10 +95,10 @@ def test_labels_take_back_what_a_judge_made_up_and_find_what_it_hid(tmp_path: Pa
             path = tmp_path / f"tasks.{'csv' if form == 'csv' else 'json'}"
             done(command, "labels", "export", run_id, "-o", str(path), "--format", form)
             assert not any(f'"{name}"' in path.read_text() for name in ("Southland", "erring"))
-            mine = label_file(path, form, range(number, 4 * LABELS, len(READERS)))
+            rows = label_file(path, form, range(number, 4 * LABELS, len(READERS)))
             took = done(command, "labels", "import", run_id, str(path))
             assert took.startswith(f"{LABELS} new labels, 0 known already, 0 of answers")
-            seen |= {item["response_id"] for item in mine}
+            seen |= {item["response_id"] for item in rows}
         assert len(seen) == 4 * LABELS
         shown = json.loads(done(command, "labels", "show", run_id, "--json"))
         text = done(command, "show", run_id)

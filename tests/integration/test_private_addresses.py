@@ -120,8 +120,8 @@ async def test_no_way_leads_to_a_private_address_however_it_is_written(
 ) -> None:
     for variable in ("http_proxy", "HTTP_PROXY", "all_proxy"):  # a proxy would ask for us
         monkeypatch.setenv(variable, f"http://127.0.0.1:{inside[1]}")
-    text = {host: await WAYS[way](f"http://{host}:{inside[1]}/latest", ()) for host in HOSTS}
-    assert {host: each for host, each in text.items() if each != REFUSED} == {}
+    results = {host: await WAYS[way](f"http://{host}:{inside[1]}/latest", ()) for host in HOSTS}
+    assert {host: result for host, result in results.items() if result != REFUSED} == {}
     assert inside[0].asked == []
     print(f"{way}: {len(HOSTS)} private addresses, {len(inside[0].asked)} reached")
 

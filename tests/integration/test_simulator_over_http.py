@@ -50,9 +50,9 @@ async def client(url: str) -> AsyncIterator[openai.AsyncOpenAI]:
         yield client
 
 
-async def words(client: openai.AsyncOpenAI, said: str, model: str = "biased", **more: str) -> str:
+async def words(client: openai.AsyncOpenAI, prompt: str, model: str = "biased", **more: str) -> str:
     reply = await client.chat.completions.create(
-        model=model, messages=[{"role": "user", "content": said}], extra_headers=more
+        model=model, messages=[{"role": "user", "content": prompt}], extra_headers=more
     )
     return reply.choices[0].message.content or ""
 

@@ -54,11 +54,13 @@ async def test_a_forced_token_has_the_log_probability_of_the_unbiased_model(
 ) -> None:
     asked = Continuations((" Paris", " Rome", " seventeen"), CONTEXT)
     answer = await scored(models, asked, temperature=2.0, top_k=1)
-    every = whole_distribution(models.model("smollm2").address())
-    assert math.fsum(math.exp(value) for value in every.values()) == pytest.approx(1, abs=1e-3)
+    distribution = whole_distribution(models.model("smollm2").address())
+    assert math.fsum(math.exp(value) for value in distribution.values()) == pytest.approx(
+        1, abs=1e-3
+    )
     for score in answer.scores:
         [(token, logprob), *_] = score
-        assert logprob == pytest.approx(every[token], rel=1e-4)
+        assert logprob == pytest.approx(distribution[token], rel=1e-4)
     assert answer.text == " Paris"
 
 

@@ -64,6 +64,6 @@ async def test_answers_of_the_example_application_are_exchanges_with_unit_and_gr
     bus.work(Stage("gateway", Exchange, taken.handle))
     await taken.wait_for(len(USERS))
     results = {record.unit_id: record for record in taken.records}
-    assert {user: each.text for user, each in results.items()} == answers
-    assert {user: each.groups.get("gender") for user, each in results.items()} == USERS
+    assert {user: record.text for user, record in results.items()} == answers
+    assert {user: record.groups.get("gender") for user, record in results.items()} == USERS
     assert results["u-1"].asked[-1].content == "I am u-1."

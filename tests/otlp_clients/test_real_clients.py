@@ -94,7 +94,7 @@ class Collector:
         """Join what waits, as the gateway's job does a minute later."""
         later = datetime.now(UTC) + MAX_WAIT
         joined = AnswerJoiner(
-            self._store, lambda each: signal_intake(each, self._settings), now=lambda: later
+            self._store, lambda store: signal_intake(store, self._settings), now=lambda: later
         )
         ended = joined.settled()
         await publish_exchanges(self._bus.publisher, ended.exchanges)
@@ -156,7 +156,7 @@ async def test_each_call_is_one_exchange_with_text_model_unit_and_group(
     taken = ReceivedRecords()
     bus.work(Stage("gateway", Exchange, taken.handle))
     await taken.wait_for(CALLS)
-    records = sorted(taken.records, key=lambda each: int(each.unit_id.removeprefix("u-")))
+    records = sorted(taken.records, key=lambda record: int(record.unit_id.removeprefix("u-")))
     assert [item.unit_id for item in records] == [f"u-{n}" for n in range(CALLS)]
     assert [item.text for item in records] == [text_of(item) for item in text]
     assert {item.model for item in records} == {"biased"}
@@ -252,7 +252,7 @@ async def test_the_same_requests_in_a_file_are_the_same_answers_and_numbers(
     live = await measured_live(bus, measured_store, tmp_path, taken)
     file = written(tmp_path / "log.jsonl", requests_in(collector))
     mapping = MappingFile.model_validate({"groups": {"gender": "langfuse.trace.metadata.gender"}})
-    answers = [each for _, each in LogFile(file, None, mapping, "support").answers()]
+    answers = [answer for _, answer in LogFile(file, None, mapping, "support").answers()]
     of_file = {answer["id"]: (answer["text"], answer["unit"], answer["groups"], answer["at"])
                for answer in answers}  # fmt: skip
     assert len(answers) == CALLS
@@ -285,6 +285,6 @@ async def test_replies_that_the_client_logs_have_the_numbers_of_its_spans(
     calls = await asked("genai-span", model, collector.url)
     await collector.join()
     live = await measured_live(bus, measured_store, tmp_path, ReceivedRecords())
-    rows = calls if format_ == "openai" else [batch_line(each, n) for n, each in enumerate(calls)]
+    rows = calls if format_ == "openai" else [batch_line(call, n) for n, call in enumerate(calls)]
     log = written(tmp_path / "log.jsonl", rows)
     assert await diagnosed_log(tmp_path, log, mapping) == live

@@ -285,7 +285,7 @@ def test_a_retention_says_by_tenant_what_is_archived_purged_and_removed(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("default: {store: 30, numbers: 20}", "`numbers` has to be more days than `store`"),
         ("default: {stores: 30}", "stores"),
@@ -293,23 +293,23 @@ def test_a_retention_says_by_tenant_what_is_archived_purged_and_removed(
         ("tenants: {a: {texts: 0}}", "tenants.a.texts"),
     ],
 )
-def test_a_wrong_retention_is_a_sentence(tmp_path: Path, text: str, said: str) -> None:
+def test_a_wrong_retention_is_a_sentence(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "retention.yaml"
     path.write_text(text)
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         retention_of(path)
 
 
 @pytest.mark.parametrize(
-    ("uri", "said"),
+    ("uri", "message"),
     [
         ("ftp://somewhere/x", "does not begin with"),
         ("s3://me:hunter2@bucket/x", "must hold no key"),
         ("s3://bucket/x?access_key=hunter2", "must hold no key"),
     ],
 )
-def test_an_address_that_cannot_be_is_refused_without_its_key(uri: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said) as refused:
+def test_an_address_that_cannot_be_is_refused_without_its_key(uri: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message) as refused:
         ParquetFolder(uri)
     assert "hunter2" not in str(refused.value)
 

@@ -83,7 +83,7 @@ def test_a_purge_by_the_command_line_reaches_the_archive(state: Path, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "sentence"),
     [
         (["move"], "Write `biaswatch admin archive move --before DATE --to URI`"),
         (["move", "--before", "2999-01-01", "--to", "x"], "is in the future"),
@@ -96,10 +96,10 @@ def test_a_purge_by_the_command_line_reaches_the_archive(state: Path, tmp_path: 
         (["restore", "0" * 32], "is not archived"),
     ],
 )
-def test_a_slip_is_a_sentence(state: Path, words: list[str], said: str) -> None:
+def test_a_slip_is_a_sentence(state: Path, words: list[str], sentence: str) -> None:
     done = CommandLine(state)("admin", "archive", *words)
     assert done.returncode == 2
-    assert said in " ".join(done.stderr.split())
+    assert sentence in " ".join(done.stderr.split())
 
 
 def test_a_killed_archive_is_taken_up_by_the_same_command(state: Path, tmp_path: Path) -> None:

@@ -104,8 +104,8 @@ class HereToo(httpx2.AsyncBaseTransport):
         self._guarded, self._here = GuardedTransport(), GuardedTransport({"127.0.0.1"})
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        mine = request.url.port == self._port
-        return await (self._here if mine else self._guarded).handle_async_request(request)
+        local = request.url.port == self._port
+        return await (self._here if local else self._guarded).handle_async_request(request)
 
     async def aclose(self) -> None:
         await self._guarded.aclose()
@@ -185,7 +185,7 @@ async def test_a_redirect_is_followed_and_the_last_address_is_the_source(
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "message"),
     [
         ("/circle", "redirected more than 5 times"),
         ("/inside", "169.254.169.254, which is in a private network"),
@@ -205,9 +205,9 @@ async def test_a_redirect_is_followed_and_the_last_address_is_the_source(
     ],
 )
 async def test_a_page_that_cannot_be_had_says_why(
-    url: str, web: Webs, path: str, said: str
+    url: str, web: Webs, path: str, message: str
 ) -> None:
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         await web(url).page(url + path)
 
 
@@ -321,15 +321,15 @@ async def test_hostile_markup_becomes_its_text(site: Site, url: str, web: Webs, 
 
 
 @pytest.mark.parametrize(
-    ("rules", "said"),
+    ("rules", "message"),
     [
         ("User-agent: *\nCrawl-delay: 1000000", r"asks for pauses of 1e\+06 s"),
         ("User-agent: *\nDisallow: http://[::1", r"cannot be understood|must not be read"),
     ],
 )
 async def test_hostile_rules_for_robots_are_a_sentence(
-    site: Site, url: str, web: Webs, rules: str, said: str
+    site: Site, url: str, web: Webs, rules: str, message: str
 ) -> None:
     site.robots = (200, rules)
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         await web(url).page(f"{url}/page")

@@ -41,29 +41,29 @@ class Encyclopaedia:
         self, scope: Message, _: Any, send: Callable[[Message], Awaitable[None]]
     ) -> None:
         assert scope["path"] == "/w/api.php"
-        words = {key: each[0] for key, each in parse_qs(scope["query_string"].decode()).items()}
-        assert (words["action"], words["format"], words["formatversion"]) == ("query", "json", "2")
-        self.asked[words.get("prop") or words["list"]] += 1
-        answer = json.dumps(self._answer(words)).encode()
+        query = {key: values[0] for key, values in parse_qs(scope["query_string"].decode()).items()}
+        assert (query["action"], query["format"], query["formatversion"]) == ("query", "json", "2")
+        self.asked[query.get("prop") or query["list"]] += 1
+        answer = json.dumps(self._answer(query)).encode()
         headers = [(b"content-type", b"application/json; charset=utf-8")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": answer})
 
-    def _answer(self, words: dict[str, str]) -> dict[str, Any]:
-        if words.get("list") == "backlinks":
-            title = words["bltitle"]
+    def _answer(self, query: dict[str, str]) -> dict[str, Any]:
+        if query.get("list") == "backlinks":
+            title = query["bltitle"]
             back = [{"title": page} for page, links in LINKS.items() if title in links]
-            return {"query": {"backlinks": back[: int(words["bllimit"])]}}
-        title = {"Bakers": "Baker"}.get(words["titles"], words["titles"])
+            return {"query": {"backlinks": back[: int(query["bllimit"])]}}
+        title = {"Bakers": "Baker"}.get(query["titles"], query["titles"])
         if title == "Broken":
             return {"error": {"code": "internal", "info": "the database is away"}}
         if title not in LINKS:
             return {"query": {"pages": [{"title": title, "missing": True}]}}
-        if words["prop"] == "extracts":
+        if query["prop"] == "extracts":
             text = f"== Trade ==\nThe page {title} speaks of bread.\n"
             return {"query": {"pages": [{"title": title, "extract": text}]}}
         # Two links in each answer, so that the rest must be asked for.
-        begin = int(words.get("plcontinue", "0"))
+        begin = int(query.get("plcontinue", "0"))
         part = [{"ns": 0, "title": link} for link in LINKS[title][begin : begin + 2]]
         answer: dict[str, Any] = {"query": {"pages": [{"title": title, "links": part}]}}
         if begin + 2 < len(LINKS[title]):
@@ -133,12 +133,12 @@ async def test_links_of_links_are_followed_to_the_depth_and_no_page_twice(
 
 
 @pytest.mark.parametrize(
-    ("page", "said"), [("Nowhere", "has no page 'Nowhere'"), ("Broken", "the database is away")]
+    ("page", "message"), [("Nowhere", "has no page 'Nowhere'"), ("Broken", "the database is away")]
 )
 async def test_a_page_that_is_not_there_is_a_sentence(
-    site: str, tmp_path: Path, page: str, said: str
+    site: str, tmp_path: Path, page: str, message: str
 ) -> None:
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         await read(site, tmp_path, page=page)
 
 
@@ -158,10 +158,10 @@ ODD_ANSWERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("said", ODD_ANSWERS)
-async def test_whatever_its_interface_answers_is_read_or_refused(said: str) -> None:
+@pytest.mark.parametrize("body", ODD_ANSWERS)
+async def test_whatever_its_interface_answers_is_read_or_refused(body: str) -> None:
     async def get(url: str) -> Page:
-        return Page(url, "application/json", said)
+        return Page(url, "application/json", body)
 
     source = WikipediaSource(kind="wikipedia", page="Bakers")
     with pytest.raises(UsageError) as refused:

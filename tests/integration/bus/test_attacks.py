@@ -206,10 +206,12 @@ class Flood:
                 return not await admin.subjects("EXCHANGES", ">")
 
             async with gateway_at_work(gateway):
-                theirs, ours = (f"bias.v1.exchange.{tenant}.production.x" for tenant in TENANTS)
-                await guarded.send_wrong_answers(f"{INGEST}-hiring", theirs, b"{}", 1)
+                hiring_subject, default_subject = (
+                    f"bias.v1.exchange.{tenant}.production.x" for tenant in TENANTS
+                )
+                await guarded.send_wrong_answers(f"{INGEST}-hiring", hiring_subject, b"{}", 1)
                 await eventually(handled)
-                await guarded.send_wrong_answers(INGEST, ours, self.body, self.times)
+                await guarded.send_wrong_answers(INGEST, default_subject, self.body, self.times)
                 await eventually(handled)
             [kept, kept_apart] = [await admin.subjects(stream, ">") for stream in DEAD_STREAMS]
             listed = [letter.stream async for letter in dead_letters(admin)]

@@ -187,13 +187,13 @@ async def test_a_purge_removes_one_record_and_leaves_those_beside_it(
 ) -> None:
     await together.publish_all(responses(10))
     gone = {make_response(n).probe.unit_id for n in (2, 5)}
-    purged = await purge_messages(bus.admin, together, lambda each: each.unit in gone)
+    purged = await purge_messages(bus.admin, together, lambda record: record.unit in gone)
     assert purged.messages == Counter({"RESPONSES": 2})
     seen = ReceivedRecords()
     bus.work(Stage("extractor", Response, seen.handle))
     await bus.settled(MEASURING)
     assert [_number(record) for record in seen.records] == [0, 1, 3, 4, 6, 7, 8, 9]
-    again = await purge_messages(bus.admin, together, lambda each: each.unit in gone)
+    again = await purge_messages(bus.admin, together, lambda record: record.unit in gone)
     assert not again.messages
 
 

@@ -127,21 +127,22 @@ async def test_undecodable_bytes_are_dead_lettered_as_they_came(
 
 
 @pytest.mark.parametrize(
-    ("came_on", "said"), [("hiring.study", "default.study"), ("default.judge", "default.study")]
+    ("subject_scope", "record_scope"),
+    [("hiring.study", "default.study"), ("default.judge", "default.study")],
 )
 async def test_a_record_on_the_subject_of_another_tenant_or_purpose_is_a_dead_letter(
-    bus: ProvisionedBus, came_on: str, said: str
+    bus: ProvisionedBus, subject_scope: str, record_scope: str
 ) -> None:
     seen = ReceivedRecords()
     bus.work(Stage("extractor", Response, seen.handle))
-    subject = f"bias.v1.response.{came_on}.x"
+    subject = f"bias.v1.response.{subject_scope}.x"
     await bus.publisher.publish_copy(subject, make_response(1).encode(), {})
     await bus.publish(make_response(0))
     await seen.wait_for(1)
     await bus.settled(MEASURING)
     [letter] = await bus.dead()
     assert letter.reason == (
-        f"This response says {said} of itself, and came on the subject of {came_on}."
+        f"This response says {record_scope} of itself, and came on the subject of {subject_scope}."
     )
     assert seen.records == [make_response(0)]
 

@@ -49,15 +49,15 @@ class Channels(OperatorChannels):
     def __init__(self) -> None:
         super().__init__(Secrets(Path(), NO_VARIABLE))
         object.__setattr__(self, "ends", {})
-        object.__setattr__(self, "told", [])
+        object.__setattr__(self, "delivered", [])
 
     ends: dict[str, Attempt | Exception]
-    told: list[tuple[str, str]]
+    delivered: list[tuple[str, str]]
 
     async def send(
         self, alarm: Alarm, name: str, history: Collection[Alarm], now: datetime
     ) -> Attempt:
-        self.told.append((name, alarm.state.value))
+        self.delivered.append((name, alarm.state.value))
         end = self.ends.get(name, Delivered())
         if isinstance(end, Exception):
             raise end
@@ -130,12 +130,12 @@ async def test_a_silenced_comparison_is_sent_once_its_silence_ends(
     store.audit.append([silence], AT)
     await run_once(job)
     [held] = store.alarm_deliveries.of_alarms([alarm.id])
-    assert (channels.told, held.state, "silenced until" in (held.why or "")) == (
+    assert (channels.delivered, held.state, "silenced until" in (held.why or "")) == (
         [], DeliveryState.WAITING, True,
     )  # fmt: skip
     clock.now += 5 * MINUTE
     await run_once(job)
-    assert channels.told == [("chat", "raised")]
+    assert channels.delivered == [("chat", "raised")]
 
 
 async def test_a_silence_that_ends_early_holds_its_messages_a_few_minutes_longer(
@@ -151,10 +151,10 @@ async def test_a_silence_that_ends_early_holds_its_messages_a_few_minutes_longer
         )  # fmt: skip
         store.audit.append([act], AT)
         await run_once(job)
-        assert channels.told == []
+        assert channels.delivered == []
     clock.now += SILENCE_CHECK
     await run_once(job)
-    assert channels.told == [("chat", "raised")]
+    assert channels.delivered == [("chat", "raised")]
     [sent] = store.alarm_deliveries.of_alarms([first.id])
     assert sent.attempts == 1
 
@@ -199,7 +199,7 @@ async def test_what_failed_is_sent_again_until_it_is_taken_and_then_never(
     for _ in range(3):
         await run_once(DeliverAlarms(store, channels, now=clock))
         clock.now += 10 * MINUTE
-    assert channels.told == [("chat", "raised")] * 4
+    assert channels.delivered == [("chat", "raised")] * 4
     assert states(store, alarm) == {"chat": DeliveryState.DELIVERED}
 
 
@@ -210,7 +210,7 @@ async def test_a_channel_that_fails_rests_whatever_else_waits_for_it(
     note(store, *(make_alarm(comparison_key=f"n.n:g:a-{n}", channels=("chat",)) for n in range(50)))
     for _ in range(5):
         await run_once(job)
-    assert len(channels.told) == 1
+    assert len(channels.delivered) == 1
 
 
 async def test_nobody_hears_that_an_alarm_is_over_before_hearing_of_it(
@@ -230,10 +230,10 @@ async def test_nobody_hears_that_an_alarm_is_over_before_hearing_of_it(
         )
     )
     await run_once(DeliverAlarms(store, channels, now=clock))
-    assert channels.told == [("chat", "raised")]
+    assert channels.delivered == [("chat", "raised")]
     clock.now = AT + 6 * MINUTE
     await run_once(DeliverAlarms(store, channels, now=clock))
-    assert channels.told[1:] == [("chat", "raised"), ("chat", "cleared")]
+    assert channels.delivered[1:] == [("chat", "raised"), ("chat", "cleared")]
 
 
 def test_two_processes_never_hold_one_delivery_and_a_dead_one_lets_it_go(store: Store) -> None:
@@ -254,7 +254,7 @@ async def test_what_was_refused_is_sent_again_when_the_operator_says_so(
     channels.ends["chat"] = Refused("403")
     await run_once(job)
     await run_once(job)
-    assert len(channels.told) == 1
+    assert len(channels.delivered) == 1
     channels.ends.clear()
     assert store.alarm_deliveries.retry("chat", AT) == 1
     await run_once(job)
@@ -269,7 +269,7 @@ async def test_what_is_a_week_old_wakes_nobody(
     note(store, alarm)
     clock.now = AT + timedelta(days=8)
     await run_once(job)
-    assert channels.told == []
+    assert channels.delivered == []
     assert states(store, alarm) == {"chat": DeliveryState.EXPIRED}
 
 
@@ -281,7 +281,7 @@ async def test_an_alarm_noted_twice_is_sent_once(
     await run_once(job)
     note(store, alarm)
     await run_once(job)
-    assert channels.told == [("chat", "raised")]
+    assert channels.delivered == [("chat", "raised")]
 
 
 async def test_a_trial_ends_at_once_and_counts_as_no_alarm(

@@ -254,7 +254,7 @@ async def test_a_channel_that_is_not_declared_is_refused_by_name(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "message"),
     [
         ("channels: [", "not YAML"),
         ("chanels: {}", "channels: this is missing, and there is no field chanels"),
@@ -264,11 +264,11 @@ async def test_a_channel_that_is_not_declared_is_refused_by_name(tmp_path: Path)
     ],
 )
 def test_a_wrong_file_is_one_sentence_that_repeats_no_secret(
-    written: str, said: str, tmp_path: Path
+    written: str, message: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "channels.yaml"
     file.write_text(written)
-    with pytest.raises(ConfigurationError, match=said) as caught:
+    with pytest.raises(ConfigurationError, match=message) as caught:
         operator_channels(file, NO_VARIABLE)
     assert SECRET not in str(caught.value)
 

@@ -142,7 +142,7 @@ async def test_an_outage_of_the_database_loses_nothing_and_ends_no_process(
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("outage", OUTAGES, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("outage", OUTAGES, ids=lambda outage: outage.__name__)
 async def test_many_and_long_outages_of_the_database_lose_nothing_and_end_no_process(
     outage: Outage, tmp_path: Path
 ) -> None:

@@ -108,7 +108,7 @@ async def test_a_run_finds_the_same_byte_for_byte(
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("mischief", MISCHIEF, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("mischief", MISCHIEF, ids=lambda mischief: mischief.__name__)
 async def test_a_larger_run_finds_the_same_byte_for_byte_on_both_databases(
     mischief: Mischief, store_url: str, tmp_path: Path
 ) -> None:

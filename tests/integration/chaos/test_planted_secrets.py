@@ -64,25 +64,25 @@ def test_nothing_that_is_kept_or_logged_holds_a_planted_key(
         BIASWATCH_GENERATOR_TRIES="2",
         **PLANTED,
     )
-    said: list[str] = []
+    texts: list[str] = []
     with command.up("--processes") as platform:
         for target in (f"openai:m@{troubled}", "openai:m@http://127.0.0.1:9/v1"):
             done = command("run", suite, "--target", target, "--json")
-            said += [done.stdout, done.stderr]
+            texts += [done.stdout, done.stderr]
         wrong = command("runs", "--token", "another")
-        said += [wrong.stdout, wrong.stderr]
+        texts += [wrong.stdout, wrong.stderr]
         streamed = asyncio.run(on_the_bus(command.bus()))
         assert streamed
-        said += streamed
-    said += platform.communicate()
+        texts += streamed
+    texts += platform.communicate()
     store = f"postgresql://someone:{URL_PASSWORD}@127.0.0.1:1/x"
     away = CommandLine(tmp_path / "other", BIASWATCH_STORE_URL=store)("runs")
-    said += [away.stdout, away.stderr]
+    texts += [away.stdout, away.stderr]
     kept = [path for path in (tmp_path / "state").rglob("*") if path.is_file()]
     assert len(kept) > 10
-    said += [path.read_bytes().decode(errors="replace") for path in kept]
-    found = {secret for secret in SECRETS for text in said if secret in text}
-    assert found == set()
+    texts += [path.read_bytes().decode(errors="replace") for path in kept]
+    leaked = {secret for secret in SECRETS for text in texts if secret in text}
+    assert leaked == set()
 
 
 @pytest.mark.parametrize("empty_store_url", ["postgresql"], indirect=True)

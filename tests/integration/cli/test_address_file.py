@@ -32,7 +32,7 @@ def test_who_reads_while_the_address_is_written_never_sees_half_of_it(tmp_path: 
             seen.append(file.read())
         writing.result()
     assert set(seen) == {here}
-    assert [each.name for each in tmp_path.iterdir()] == ["platform.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["platform.json"]
 
 
 def test_a_platform_that_starts_is_told_from_none(tmp_path: Path) -> None:
@@ -65,8 +65,8 @@ def test_ports_of_metrics_are_fixed_unless_the_gateway_takes_a_free_port() -> No
     assert metrics_address(Settings(), port=0) == MetricsAddress("127.0.0.1", 0)
     named = Settings(health_host="0.0.0.0", health_port=9900)  # noqa: S104 - only compared
     assert metrics_address(named, port=0) == MetricsAddress("0.0.0.0", 9900)  # noqa: S104
-    said = metrics_of_processes(MetricsAddress("127.0.0.1", 9900))
-    assert said == "http://127.0.0.1:9900/metrics (planner) to 9909 (gateway)"
+    addresses = metrics_of_processes(MetricsAddress("127.0.0.1", 9900))
+    assert addresses == "http://127.0.0.1:9900/metrics (planner) to 9909 (gateway)"
 
 
 def test_a_platform_that_is_dead_is_not_found(tmp_path: Path) -> None:

@@ -25,10 +25,10 @@ def command(tmp_path: Path) -> CommandLine:
 
 
 def diagnosed(command: CommandLine, *words: str) -> dict[str, Any]:
-    said = command("diagnose", *words, "--json")
-    assert said.returncode == 0, said.stderr
-    found: dict[str, Any] = json.loads(said.stdout)
-    return found
+    result = command("diagnose", *words, "--json")
+    assert result.returncode == 0, result.stderr
+    diagnosis: dict[str, Any] = json.loads(result.stdout)
+    return diagnosis
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -41,7 +41,7 @@ def test_what_saged_computed_comes_out_of_the_command(command: CommandLine) -> N
     asked = [word for name in names for word in ("--config", f"statistic={name}")]
     column, baseline = "g1_sentiment_score", "baseline_sentiment_score"
     table = str(GOLDEN / "saged_input.csv")
-    found = diagnosed(
+    diagnosis = diagnosed(
         command,
         table,
         "--group",
@@ -52,13 +52,13 @@ def test_what_saged_computed_comes_out_of_the_command(command: CommandLine) -> N
         f"baseline={baseline}",
         *asked,
     )
-    values = {(r["statistic"], r["group"]["category"]): r["value"] for r in found["summary"]}
+    values = {(r["statistic"], r["group"]["category"]): r["value"] for r in diagnosis["summary"]}
     for row in expected:
         if row["statistics"] in names:
             assert values[row["statistics"], row["category"]] == pytest.approx(
                 float(row[column]), abs=1e-9
             )
-    apart = {(r["statistic"], r["metric"]): r["value"] for r in found["disparity"]}
+    apart = {(r["statistic"], r["metric"]): r["value"] for r in diagnosis["disparity"]}
     rows = golden_rows("saged_disparity_by_category.csv")
     checked = 0
     for row in rows:
@@ -85,10 +85,10 @@ def test_the_recorded_gaps_of_the_hiring_study_come_out_of_the_command(
     ]
     path = tmp_path / "ratings.jsonl"
     path.write_text("\n".join(json.dumps(row) for row in rows))
-    found = diagnosed(
+    diagnosis = diagnosed(
         command, str(path), "--group", "race", "--group", "gender", "--feature", "rating"
     )
-    gaps = {(c["a"], c["b"]): c["gap"] for c in found["comparisons"]}
+    gaps = {(c["a"], c["b"]): c["gap"] for c in diagnosis["comparisons"]}
     scores = json.loads((recorded_data("golden") / "cv_scaffolds.json").read_text())
     known = next(v for k, v in scores.items() if "gpt" in k and "one_shot" in k)
     assert gaps["black", "white"] == pytest.approx(-known["W-B"]["diff"], abs=1e-9)
@@ -122,8 +122,8 @@ def test_every_kind_of_file_gives_the_same_numbers_as_scipy(
     command: CommandLine, tmp_path: Path, ending: str
 ) -> None:
     path, frame = table_of(tmp_path, ending)
-    found = diagnosed(command, path, "--group", "race", "--feature", "score", "--set", "set")
-    [compared] = found["comparisons"]
+    diagnosis = diagnosed(command, path, "--group", "race", "--feature", "score", "--set", "set")
+    [compared] = diagnosis["comparisons"]
     wide = frame.pivot(index="set", columns="race", values="score").dropna()
     test = stats.ttest_rel(wide["black"], wide["white"])
     interval = test.confidence_interval(0.95)
@@ -138,18 +138,18 @@ def test_several_groupings_give_every_group_once_and_pool_none(
     command: CommandLine, tmp_path: Path
 ) -> None:
     path, frame = table_of(tmp_path, ".csv")
-    found = diagnosed(
+    diagnosis = diagnosed(
         command, path, "--group", "race", "--group", "gender", "--feature", "score",
         "--config", "statistic=mean",
     )  # fmt: skip
-    groups = [tuple(sorted(row["group"].items())) for row in found["summary"]]
+    groups = [tuple(sorted(row["group"].items())) for row in diagnosis["summary"]]
     assert len(groups) == len(set(groups)) == 2 + 2 + 4
     by_both = frame.groupby(["race", "gender"])["score"].mean()
-    for row in found["summary"]:
+    for row in diagnosis["summary"]:
         if len(row["group"]) == 2:
             expected = by_both[row["group"]["race"], row["group"]["gender"]]
             assert row["value"] == pytest.approx(expected, abs=1e-12)
-    assert len(found["comparisons"]) == 2
+    assert len(diagnosis["comparisons"]) == 2
 
 
 def test_repeats_of_a_prompt_are_one_unit(command: CommandLine, tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_every_output_says_what_a_unit_was_and_repeats_without_one_are_warned_of
         20,
         [],
     )
-    assert [each["unit"] for each in named["comparisons"]] == ["prompt"]
+    assert [row["unit"] for row in named["comparisons"]] == ["prompt"]
     text = " ".join(command("diagnose", *words).stdout.split())
     assert "No unit was named: each of 60 rows is an independent unit." in text
     text = " ".join(command("diagnose", *words, "--unit", "prompt").stdout.split())
@@ -282,10 +282,10 @@ def test_a_slip_is_one_sentence(
     (tmp_path / "bad.parquet").write_text("no parquet")
     (tmp_path / "bad.jsonl").write_text("{no json")
     path = words[0] if words[0].startswith("nowhere") else str(tmp_path / words[0])
-    said = command("diagnose", path, *words[1:])
-    assert said.returncode == 2, said.stdout
-    assert sentence in said.stderr
-    assert "Traceback" not in said.stderr
+    result = command("diagnose", path, *words[1:])
+    assert result.returncode == 2, result.stdout
+    assert sentence in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -303,12 +303,14 @@ def test_what_cannot_be_computed_is_null_with_its_reason(
 ) -> None:
     path = tmp_path / "odd.csv"
     path.write_text("g,x\n" + rows)
-    found = diagnosed(command, str(path), "--group", "g", "--feature", "x")
+    diagnosis = diagnosed(command, str(path), "--group", "g", "--feature", "x")
     if reason is None:
-        assert found["comparisons"] == []
-        assert found["warnings"] == ["g has fewer than two groups: there is nothing to compare."]
+        assert diagnosis["comparisons"] == []
+        assert diagnosis["warnings"] == [
+            "g has fewer than two groups: there is nothing to compare."
+        ]
         return
-    [compared] = found["comparisons"]
+    [compared] = diagnosis["comparisons"]
     assert compared["ci"] is None
     assert compared["p_value"] in {None, 1.0}
     assert reason in compared["reason"]
@@ -340,9 +342,11 @@ def test_a_declared_range_says_what_a_flat_group_cannot_show(
     [unknown] = diagnosed(command, *words, "--range", "rating=unknown")["comparisons"]
     assert unknown["ci"] is None
     assert "declare the range" in unknown["reason"]
-    said = command("diagnose", *words, "--range", "rating=4:5")
-    assert said.returncode == 2
-    assert said.stderr.splitlines()[-1].endswith("rating has values outside its range from 4 to 5.")
-    said = command("diagnose", *words, "--range", "rating")
-    assert said.returncode == 2
-    assert "is not written like rating=1:10" in said.stderr
+    result = command("diagnose", *words, "--range", "rating=4:5")
+    assert result.returncode == 2
+    assert result.stderr.splitlines()[-1].endswith(
+        "rating has values outside its range from 4 to 5."
+    )
+    result = command("diagnose", *words, "--range", "rating")
+    assert result.returncode == 2
+    assert "is not written like rating=1:10" in result.stderr

@@ -29,8 +29,8 @@ def _diagnosed(store: Store, suite: Suite) -> Run:
     run = make_measured_run(suite)
     write_measured_run(store, run, suite)
     completion = make_completion(run_id=run.id, closed_by=ClosedBy.DEADLINE)
-    found = DiagnoseRun(store, now=lambda: AT, plan=AnalysisPlan())(completion, run)
-    store.records.write([completion, *found])
+    findings = DiagnoseRun(store, now=lambda: AT, plan=AnalysisPlan())(completion, run)
+    store.records.write([completion, *findings])
     return run
 
 
@@ -57,21 +57,21 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
         for suite in SUITES.values():
             _diagnosed(store, suite)
         _labelled(store)
-    found = CommandLine(state, BIASWATCH_GATEWAY_READ_TOKEN=TOKEN, BIASWATCH_TOKEN=TOKEN)
-    with found.up():
-        yield found
+    command_line = CommandLine(state, BIASWATCH_GATEWAY_READ_TOKEN=TOKEN, BIASWATCH_TOKEN=TOKEN)
+    with command_line.up():
+        yield command_line
 
 
-def said(command: CommandLine, *words: str) -> Any:
-    found = command(*words, "--json")
-    assert found.returncode == 0, found.stderr
-    return json.loads(found.stdout)
+def diagnosed(command: CommandLine, *words: str) -> Any:
+    result = command(*words, "--json")
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
 
 
 def numbers_of_findings(diagnoses: list[dict[str, Any]]) -> dict[tuple[str, ...], dict[str, Any]]:
     """Return the numbers of each comparison of a run's findings, by what is compared."""
     return {
-        (each["target"], each["feature"], each["dimension"], gap["a"], gap["b"]): {
+        (diagnosis["target"], diagnosis["feature"], diagnosis["dimension"], gap["a"], gap["b"]): {
             "gap": gap["gap"]["value"],
             "ci": None if gap["gap"]["low"] is None else [gap["gap"]["low"], gap["gap"]["high"]],
             "method": gap["gap"]["method"],
@@ -79,41 +79,41 @@ def numbers_of_findings(diagnoses: list[dict[str, Any]]) -> dict[tuple[str, ...]
             "p_adjusted": gap["p_adjusted"],
             "verdict": gap["verdict"],
         }
-        for each in diagnoses
-        for gap in each["gaps"]
+        for diagnosis in diagnoses
+        for gap in diagnosis["gaps"]
     }
 
 
-def numbers_of_table(found: dict[str, Any]) -> dict[tuple[str, ...], dict[str, Any]]:
+def numbers_of_table(table: dict[str, Any]) -> dict[tuple[str, ...], dict[str, Any]]:
     """Return the same numbers of `diagnose`."""
     names = ("gap", "ci", "method", "p_value", "p_adjusted", "verdict")
     return {
         (c["domain"], c["feature"], c["dimension"], c["a"], c["b"]): {n: c[n] for n in names}
-        for c in found["comparisons"]
+        for c in table["comparisons"]
     }
 
 
 def means_of_findings(diagnoses: list[dict[str, Any]]) -> dict[tuple[str, ...], Any]:
     """Return each group's mean with its interval, units and missing answers, by a run."""
     return {
-        (each["target"], each["feature"], each["dimension"], group["group"]): (
+        (diagnosis["target"], diagnosis["feature"], diagnosis["dimension"], group["group"]): (
             group["mean"]["value"],
             [group["mean"]["low"], group["mean"]["high"]],
             group["mean"]["method"],
             group["missing"],
         )
-        for each in diagnoses
-        for group in each["groups"]
+        for diagnosis in diagnoses
+        for group in diagnosis["groups"]
     }
 
 
-def means_of_table(found: dict[str, Any]) -> dict[tuple[str, ...], Any]:
+def means_of_table(table: dict[str, Any]) -> dict[tuple[str, ...], Any]:
     """Return the same numbers of `diagnose`."""
     return {
         (row["domain"], row["feature"], *next(iter(row["group"].items()))): (
             row["value"], row["ci"], row["ci_method"], row["n_missing"],
         )
-        for row in found["summary"]
+        for row in table["summary"]
         if row["statistic"] == "mean" and len(row["group"]) == 1
     }  # fmt: skip
 
@@ -122,16 +122,16 @@ def exported(command: CommandLine, run: Run, path: Path) -> None:
     """Write the measurements of a run as a table, to the last digit."""
     with Store.open(f"sqlite:///{command.state / 'store.db'}") as store:
         measured = {
-            (each.probe_id, each.extractor): each
-            for each in store.records.read(Features, run_id=run.id)
+            (record.probe_id, record.extractor): record
+            for record in store.records.read(Features, run_id=run.id)
         }
     rows = []
     for probe in probes_of(run, SUITES[_claim_of(run)], AT):
         row = {"target": probe.target.name, "prompt": probe.unit_id, "set": probe.set_id}
         row |= probe.groups
         for extractor in ("vader", "words"):
-            found = measured.get((probe.id, extractor))
-            row |= {n: repr(v) for n, v in (found.values if found else {}).items()}
+            measurement = measured.get((probe.id, extractor))
+            row |= {n: repr(v) for n, v in (measurement.values if measurement else {}).items()}
         rows.append(row)
     with path.open("w", newline="") as file:
         names = ["target", "prompt", "set", "race", "gender"]
@@ -142,7 +142,7 @@ def exported(command: CommandLine, run: Run, path: Path) -> None:
 
 
 def _claim_of(run: Run) -> Claim:
-    return next(claim for claim, each in RUNS.items() if each.id == run.id)
+    return next(claim for claim, claim_run in RUNS.items() if claim_run.id == run.id)
 
 
 @pytest.mark.parametrize("claim", list(Claim))
@@ -151,10 +151,10 @@ def test_findings_run_table_and_api_give_the_same_numbers_to_the_last_digit(
 ) -> None:
     run = RUNS[claim]
     exported(command, run, tmp_path / "run.csv")
-    findings = said(command, "show", run.id)["diagnoses"]
+    findings = diagnosed(command, "show", run.id)["diagnoses"]
     report = json.loads(command("report", run.id, "--format", "json").stdout)
-    of_run = said(command, "diagnose", run.id)
-    of_table = said(
+    of_run = diagnosed(command, "diagnose", run.id)
+    of_table = diagnosed(
         command, "diagnose", str(tmp_path / "run.csv"), "--group", "race", "--group", "gender",
         "--feature", "sentiment", "--feature", "words", "--feature", "words_per_sentence",
         "--unit", "prompt", "--set", "set", "--config", "domain=target",
@@ -163,7 +163,7 @@ def test_findings_run_table_and_api_give_the_same_numbers_to_the_last_digit(
     shown, means = numbers_of_findings(findings), means_of_findings(findings)
     assert len(means) == 2 * 3 * (3 + 2)  # targets, features, races and genders
     assert len(shown) == 2 * 3 * (3 + 1)  # targets, features, pairs of races and of genders
-    assert any(each["p_value"] is not None for each in shown.values())
+    assert any(numbers["p_value"] is not None for numbers in shown.values())
     assert numbers_of_findings(report["diagnoses"]) == shown
     assert numbers_of_table(of_run) == numbers_of_table(of_table) == shown
     assert means_of_table(of_run) == means_of_table(of_table) == means
@@ -182,16 +182,16 @@ async def _over_http(command: CommandLine, run: Run) -> Any:
 
 def test_any_field_of_a_probe_is_a_group_and_every_statistic_is_there(command: CommandLine) -> None:
     run = RUNS[Claim.POPULATION]
-    found = said(
+    diagnosis = diagnosed(
         command, "diagnose", run.id, "--group", "source", "--group", "facts.keyword",
         "--feature", "vader.sentiment", "--config", "target=simulator:m1",
         "--config", "statistic=skewness",
     )  # fmt: skip
-    sources = [c for c in found["comparisons"] if c["dimension"] == "source"]
+    sources = [c for c in diagnosis["comparisons"] if c["dimension"] == "source"]
     assert [(c["a"], c["b"]) for c in sources] == [("source-0", "source-1")]
-    assert {each["statistic"] for each in found["summary"]} == {"skewness"}
-    assert {each["domain"] for each in found["summary"]} == {None}
-    assert found["about"]["rows"] == len(SUITES[Claim.POPULATION].probes) * run.repeats
+    assert {row["statistic"] for row in diagnosis["summary"]} == {"skewness"}
+    assert {row["domain"] for row in diagnosis["summary"]} == {None}
+    assert diagnosis["about"]["rows"] == len(SUITES[Claim.POPULATION].probes) * run.repeats
 
 
 def test_calibrated_values_are_those_less_their_baselines(
@@ -200,11 +200,11 @@ def test_calibrated_values_are_those_less_their_baselines(
     run = RUNS[Claim.POPULATION]
     with Store.open(f"sqlite:///{command.state / 'store.db'}") as store:
         measured = {
-            each.probe_id: value - base
-            for each in store.records.read(Features, run_id=run.id)
-            if each.extractor == "vader"
-            if (value := each.values.get("sentiment")) is not None
-            if (base := each.baseline.get("sentiment")) is not None
+            features.probe_id: value - base
+            for features in store.records.read(Features, run_id=run.id)
+            if features.extractor == "vader"
+            if (value := features.values.get("sentiment")) is not None
+            if (base := features.baseline.get("sentiment")) is not None
         }
     by_race: dict[str, dict[str, list[float]]] = {}
     for probe in probes_of(run, SUITES[Claim.POPULATION], AT):
@@ -212,13 +212,13 @@ def test_calibrated_values_are_those_less_their_baselines(
             units = by_race.setdefault(probe.groups["race"], {})
             units.setdefault(probe.unit_id, []).append(own)
     means = {race: fmean(map(fmean, units.values())) for race, units in by_race.items()}
-    found = said(
+    diagnosis = diagnosed(
         command, "diagnose", run.id, "--config", "calibrate=true", "--group", "race",
         "--feature", "sentiment",
         "--config", "target=simulator:m0", "--config", "statistic=mean",
     )  # fmt: skip
-    assert found["about"]["calibrated"] is True
-    for row in found["summary"]:
+    assert diagnosis["about"]["calibrated"] is True
+    for row in diagnosis["summary"]:
         assert row["value"] == pytest.approx(means[row["group"]["race"]], abs=1e-12)
 
 
@@ -226,8 +226,8 @@ def test_people_read_units_domains_and_why_answers_are_missing(
     command: CommandLine, tmp_path: Path
 ) -> None:
     run = RUNS[Claim.BANK]
-    found = command("diagnose", run.id, "--feature", "sentiment", "--group", "race")
-    text = " ".join(found.stdout.split())
+    result = command("diagnose", run.id, "--feature", "sentiment", "--group", "race")
+    text = " ".join(result.stdout.split())
     assert "84 units in 336 rows." in text
     assert "about these prompts alone" in text
     assert "simulator:m0, asian - black" in text
@@ -255,10 +255,10 @@ def test_people_read_units_domains_and_why_answers_are_missing(
 def test_what_cannot_be_asked_of_a_run_is_one_sentence(
     command: CommandLine, words: list[str], code: int, sentence: str
 ) -> None:
-    found = command("diagnose", RUNS[Claim.POPULATION].id, *words)
-    assert found.returncode == code, found.stderr
-    assert sentence in " ".join(found.stderr.split())
-    assert "Traceback" not in found.stderr
+    result = command("diagnose", RUNS[Claim.POPULATION].id, *words)
+    assert result.returncode == code, result.stderr
+    assert sentence in " ".join(result.stderr.split())
+    assert "Traceback" not in result.stderr
 
 
 def test_a_run_that_is_not_there_and_options_of_runs_for_tables_are_said(
@@ -267,8 +267,8 @@ def test_a_run_that_is_not_there_and_options_of_runs_for_tables_are_said(
     assert "There is no run ffff" in command("diagnose", "f" * 32).stderr
     (tmp_path / "t.csv").write_text("g,x\na,1\nb,2\n")
     columns = ("--group", "g", "--feature", "x")
-    found = command("diagnose", str(tmp_path / "t.csv"), *columns, "--config", "target=t")
-    assert "are for a run, not for a table" in found.stderr
+    result = command("diagnose", str(tmp_path / "t.csv"), *columns, "--config", "target=t")
+    assert "are for a run, not for a table" in result.stderr
     assert "--group and --feature" in command("diagnose", str(tmp_path / "t.csv")).stderr
 
 
@@ -280,8 +280,8 @@ def test_a_run_of_a_state_directory_is_read_without_a_platform_that_is_up(tmp_pa
     with Store.open(url) as store:
         run = _diagnosed(store, suite)
     alone = CommandLine(state)
-    shown = numbers_of_findings(said(alone, "show", run.id)["diagnoses"])
-    assert numbers_of_table(said(alone, "diagnose", run.id)) == shown
+    shown = numbers_of_findings(diagnosed(alone, "show", run.id)["diagnoses"])
+    assert numbers_of_table(diagnosed(alone, "diagnose", run.id)) == shown
 
 
 def test_a_gateway_elsewhere_shows_a_run_to_whoever_may_read(
@@ -290,8 +290,8 @@ def test_a_gateway_elsewhere_shows_a_run_to_whoever_may_read(
     url = json.loads((command.state / "platform.json").read_text())["url"]
     run, elsewhere = RUNS[Claim.POPULATION], CommandLine(tmp_path / "elsewhere")
     words = ("diagnose", run.id, "--feature", "sentiment", "--server", url)
-    found = said(elsewhere, *words, "--token", TOKEN)
-    assert found["comparisons"] == said(command, *words)["comparisons"]
+    diagnosis = diagnosed(elsewhere, *words, "--token", TOKEN)
+    assert diagnosis["comparisons"] == diagnosed(command, *words)["comparisons"]
     refused = elsewhere(*words, "--token", "guess")
     assert refused.returncode == 2
     assert "BIASWATCH_TOKEN" in refused.stderr
@@ -307,10 +307,10 @@ def test_what_labels_make_of_a_runs_findings_stands_beside_the_readings(
     command: CommandLine,
 ) -> None:
     run_id = labelled_run_id()
-    found = said(command, "diagnose", run_id)
-    [by_readings] = found["comparisons"]
+    diagnosis = diagnosed(command, "diagnose", run_id)
+    [by_readings] = diagnosis["comparisons"]
     assert by_readings["verdict"] == "disparity"
-    [row] = found["corrections"]
+    [row] = diagnosis["corrections"]
     assert row["by_readings"] == pytest.approx(by_readings["gap"])
     assert row["verdict"] == "inconclusive"
     low, high = row["ci"]
@@ -318,16 +318,16 @@ def test_what_labels_make_of_a_runs_findings_stands_beside_the_readings(
     low, high = row["ratio_ci"]
     assert low < 1 < high
     assert row["ratio_by_readings"] < 0.8
-    told = command("diagnose", run_id).stdout
-    assert "as labels of people correct them" in told
-    assert "by the reading of judge" in told
+    output = command("diagnose", run_id).stdout
+    assert "as labels of people correct them" in output
+    assert "by the reading of judge" in output
 
 
 def test_without_labels_it_is_said_that_all_is_so_by_the_reading_of_an_instrument(
     command: CommandLine,
 ) -> None:
     run_id = RUNS[Claim.BANK].id
-    assert said(command, "diagnose", run_id)["corrections"] == []
-    told = " ".join(command("diagnose", run_id).stdout.split())
-    assert "this run has no labels" in told
-    assert "by the reading of" in told
+    assert diagnosed(command, "diagnose", run_id)["corrections"] == []
+    output = " ".join(command("diagnose", run_id).stdout.split())
+    assert "this run has no labels" in output
+    assert "by the reading of" in output

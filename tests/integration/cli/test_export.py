@@ -78,14 +78,14 @@ async def export(url: str, path: Path, name: str = "reader") -> Path:
 
 
 def compared(seen: Observations) -> list[dict[str, Any]]:
-    found = diagnose_table(
+    result = diagnose_table(
         seen, [parse_statistic("mean", {})], ComparisonPlan(), ddof=0,
         rng=np.random.default_rng(0), permutations=0,
     )  # fmt: skip
-    parts = result_rows(found, "unit")
+    parts = result_rows(result, "unit")
     named = {"feature", "dimension"}
     rows = [
-        {name: each for name, each in row.items() if name not in named}
+        {name: value for name, value in row.items() if name not in named}
         for row in (*parts["comparisons"], *parts["missingness"])
     ]
     return sorted(rows, key=lambda row: json.dumps(row, sort_keys=True))
@@ -143,11 +143,11 @@ async def test_pages_are_the_whole_and_filters_a_part_of_it(url: str) -> None:
         after, ids = "", []
         while after is not None:
             page = (await api.get(f"{where}?limit=37&after={after}")).json()
-            ids += [each["response_id"] for each in page["answers"]]
+            ids += [answer["response_id"] for answer in page["answers"]]
             after = page["after"]
         assert len(ids) == len(set(ids)) == len(PROBES)
         some = await api.get(f"{where}?limit=36&group=race%3Dblack&group=gender%3Dmale")
-        assert [each["key"] for each in some.json()["answers"]] == [
+        assert [answer["key"] for answer in some.json()["answers"]] == [
             f"s{number}.black.male" for number in range(6)
         ]
         assert (await api.get(f"/v1/runs/{RUN.id}/features?limit=0")).status_code == 422

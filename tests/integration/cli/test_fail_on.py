@@ -33,9 +33,9 @@ def test_a_table_with_a_disparity_fails_where_that_was_asked_for(
     tmp_path: Path, table: str, words: tuple[str, ...], code: int
 ) -> None:
     command = CommandLine(tmp_path / "state")
-    said = command("diagnose", table, "--group", "group", "--feature", "score", *words)
-    assert said.returncode == code, said.stderr
-    assert bool(said.stdout) == (code != 2)
+    result = command("diagnose", table, "--group", "group", "--feature", "score", *words)
+    assert result.returncode == code, result.stderr
+    assert bool(result.stdout) == (code != 2)
 
 
 ROWS = [(group, str(n % 7)) for n in range(30) for group in "abc"]
@@ -99,7 +99,7 @@ def test_a_run_fails_at_the_bias_that_was_planted_and_shows_it_all_the_same(tmp_
 
 
 def test_a_gateway_that_cannot_be_reached_is_no_finding(tmp_path: Path) -> None:
-    said = CommandLine(tmp_path / "state")("runs", "--server", "http://127.0.0.1:1")
-    assert said.returncode == 3
-    assert "does not answer" in said.stderr
-    assert said.stderr.count("\n") == 1
+    result = CommandLine(tmp_path / "state")("runs", "--server", "http://127.0.0.1:1")
+    assert result.returncode == 3
+    assert "does not answer" in result.stderr
+    assert result.stderr.count("\n") == 1

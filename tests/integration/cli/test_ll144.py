@@ -34,7 +34,7 @@ def applicants(tmp_path: Path) -> Path:
 def test_scoring_rates_are_of_scores_above_the_median_of_all(
     applicants: Path, tmp_path: Path
 ) -> None:
-    said = CommandLine(tmp_path / "state")(
+    result = CommandLine(tmp_path / "state")(
         "ll144",
         str(applicants),
         "--group",
@@ -46,45 +46,45 @@ def test_scoring_rates_are_of_scores_above_the_median_of_all(
         "--format",
         "md",
     )
-    assert said.returncode == 0, said.stderr
+    assert result.returncode == 0, result.stderr
     scores = [n % 10 for n in range(60)] + [n % 8 for n in range(40)] + [9, 9, 9]
     middle = median(scores)
     male = sum(n % 10 > middle for n in range(60))
     female = sum(n % 8 > middle for n in range(40))
     rates = (f"{100 * male / 60:.1f} %", f"{100 * female / 40:.1f} %")
     ratio = f"{(female / 40) / (male / 60):.2f}"
-    assert "| sex | applicants | above median | scoring rate | impact ratio |" in said.stdout
-    assert f"| male | 60 | {male} | {rates[0]} | 1.00 |" in said.stdout
-    assert f"| female | 40 | {female} | {rates[1]} | {ratio} |" in said.stdout
-    assert "| other | 1 | 1 | 100.0 % | - |  | left out: under 2 %" in said.stdout
-    assert "because a category is unknown: 2." in said.stdout
-    assert "Of 104 applicants, 1 has no score." in said.stdout
+    assert "| sex | applicants | above median | scoring rate | impact ratio |" in result.stdout
+    assert f"| male | 60 | {male} | {rates[0]} | 1.00 |" in result.stdout
+    assert f"| female | 40 | {female} | {rates[1]} | {ratio} |" in result.stdout
+    assert "| other | 1 | 1 | 100.0 % | - |  | left out: under 2 %" in result.stdout
+    assert "because a category is unknown: 2." in result.stdout
+    assert "Of 104 applicants, 1 has no score." in result.stdout
     for title in ("## sex\n", "## race\n", "## sex x race\n", "They are not a bias audit"):
-        assert title in said.stdout
+        assert title in result.stdout
 
 
 def test_printed_tables_fit_80_columns_and_cut_nothing(applicants: Path, tmp_path: Path) -> None:
-    said = CommandLine(tmp_path / "state", COLUMNS="80")(
+    result = CommandLine(tmp_path / "state", COLUMNS="80")(
         "ll144", str(applicants), "--group", "sex", "--group", "race", "--score", "score"
     )
-    assert said.returncode == 0, said.stderr
-    assert max(map(len, said.stdout.splitlines())) <= 80
-    assert "\u2026" not in said.stdout
-    assert re.search(r"^male +60 +\d+ +\d+\.\d % +1\.00", said.stdout, re.MULTILINE)
+    assert result.returncode == 0, result.stderr
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    assert "\u2026" not in result.stdout
+    assert re.search(r"^male +60 +\d+ +\d+\.\d % +1\.00", result.stdout, re.MULTILINE)
     for words in (
         "They are not a bias audit",
         "because a category is unknown: 2.",
         "Of 104 applicants",
     ):
-        assert words in " ".join(said.stdout.split())
+        assert words in " ".join(result.stdout.split())
 
 
 def test_selection_rates_count_from_a_score_on(applicants: Path, tmp_path: Path) -> None:
     command = CommandLine(tmp_path / "state")
     words = ("ll144", str(applicants), "--group", "sex", "--score", "score", "--format", "md")
     selected = (*words, "--selected-at-least", "7")
-    said = command(*selected, "-o", str(tmp_path / "out.md"))
-    assert said.returncode == 0, said.stderr
+    result = command(*selected, "-o", str(tmp_path / "out.md"))
+    assert result.returncode == 0, result.stderr
     assert "| male | 60 | 18 | 30.0 % | 1.00 |" in (tmp_path / "out.md").read_text()
     everybody = command(*selected, "--small-share", "0")
     assert "| other | 1 | 1 | 100.0 % | 1.00 |" in everybody.stdout
@@ -128,19 +128,19 @@ def test_an_applicant_with_several_rows_counts_once_by_their_mean(tmp_path: Path
     path = tmp_path / "rows.csv"
     path.write_text("who,sex,score\n1,m,1\n1,m,5\n2,m,2\n2,m,3\n3,f,3\n3,f,\n4,f,2\n4,f,2\n")
     words = ("ll144", str(path), "--group", "sex", "--score", "score", "--selected-at-least", "3")
-    said = CommandLine(tmp_path / "state")(*words, "--unit", "who", "--format", "csv")
-    found = {row["category"]: row for row in csv.DictReader(io.StringIO(said.stdout))}
-    assert [found[sex]["applicants"] for sex in "mf"] == ["2", "2"]
-    assert [found[sex]["selected"] for sex in "mf"] == ["1", "1"]
+    result = CommandLine(tmp_path / "state")(*words, "--unit", "who", "--format", "csv")
+    by_category = {row["category"]: row for row in csv.DictReader(io.StringIO(result.stdout))}
+    assert [by_category[sex]["applicants"] for sex in "mf"] == ["2", "2"]
+    assert [by_category[sex]["selected"] for sex in "mf"] == ["1", "1"]
 
 
 def test_an_applicant_of_two_categories_is_refused_and_not_counted_twice(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("who,sex,score\n1,m,1\n1,,5\n2,f,2\n")
     words = ("ll144", str(path), "--group", "sex", "--score", "score", "--unit", "who")
-    said = CommandLine(tmp_path / "state")(*words)
-    assert said.returncode == 2
-    assert "applicant 1 has several categories of sex: m and none" in said.stderr
+    result = CommandLine(tmp_path / "state")(*words)
+    assert result.returncode == 2
+    assert "applicant 1 has several categories of sex: m and none" in result.stderr
 
 
 def hiring_suite() -> dict[str, Any]:
@@ -196,14 +196,14 @@ def by_pandas(answers: pd.DataFrame, dimensions: list[str]) -> tuple[pd.DataFram
     applicants = answers.groupby("cv").agg({"score": "mean", "sex": "first", "race": "first"})
     scored = applicants.dropna(subset="score")
     known = scored[~scored[dimensions].isin(["unknown", None]).any(axis=1)]
-    found = (
+    table = (
         (known["score"] >= 3)
         .groupby([known[name] for name in dimensions])
         .agg(["size", "sum", "mean"])
     )
-    large = found["size"] >= 0.02 * found["size"].sum()
-    found["ratio"] = (found["mean"] / found["mean"][large].max()).where(large)
-    return found, len(scored) - len(known)
+    large = table["size"] >= 0.02 * table["size"].sum()
+    table["ratio"] = (table["mean"] / table["mean"][large].max()).where(large)
+    return table, len(scored) - len(known)
 
 
 def test_a_run_with_ten_repeats_has_the_numbers_of_an_independent_script(tmp_path: Path) -> None:
@@ -211,15 +211,15 @@ def test_a_run_with_ten_repeats_has_the_numbers_of_an_independent_script(tmp_pat
     (tmp_path / "suite.json").write_text(json.dumps(suite))
     recording(tmp_path / "answers.jsonl", suite)
     run = ("run", str(tmp_path / "suite.json"), "--target", f"replay:{tmp_path}/answers.jsonl")
-    said = command(*run, "--repeats", str(REPEATS), "--json")
-    assert said.returncode == 0, said.stderr
-    run_id = json.loads(said.stdout)["run"]["run_id"]
+    result = command(*run, "--repeats", str(REPEATS), "--json")
+    assert result.returncode == 0, result.stderr
+    run_id = json.loads(result.stdout)["run"]["run_id"]
     answers = stored_answers(tmp_path / "state", run_id)
     assert len(answers) == 60 * REPEATS
-    said = command("ll144", run_id, "--format", "json")
-    assert said.returncode == 0, said.stderr
-    [found] = json.loads(said.stdout)
-    impact = found["impact"]
+    result = command("ll144", run_id, "--format", "json")
+    assert result.returncode == 0, result.stderr
+    [audit] = json.loads(result.stdout)
+    impact = audit["impact"]
     assert (impact["measure"], impact["applicants"], impact["without_score"]) == (
         "selection",
         60,
@@ -263,6 +263,6 @@ def test_a_run_whose_suite_names_no_selection_gets_scoring_rates(tmp_path: Path)
     run_id = json.loads(command(*run, "--repeats", "3", "--json").stdout)["run"]["run_id"]
     answers = stored_answers(tmp_path / "state", run_id)
     middle = answers.groupby("cv")["score"].mean().median()
-    said = command("ll144", run_id, "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(said.stdout)))
+    result = command("ll144", run_id, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
     assert {(row["measure"], float(row["threshold"])) for row in rows} == {("scoring", middle)}

@@ -72,29 +72,29 @@ def batch_row(n: int) -> dict[str, Any]:
 
 
 def langfuse_row(n: int) -> dict[str, Any]:
-    said = None if text(n) is None else {"role": "assistant", "content": text(n)}
+    output = None if text(n) is None else {"role": "assistant", "content": text(n)}
     return {"id": key(n), "traceId": f"t-{n}", "type": "GENERATION", "model": "model",
-            "input": asked(n), "output": said, "level": "ERROR" if said is None else "DEFAULT",
+            "input": asked(n), "output": output, "level": "ERROR" if output is None else "DEFAULT",
             "endTime": NOW.isoformat(), "userId": unit(n),
             "metadata": json.dumps(metadata(n))}  # fmt: skip
 
 
 def openinference_row(n: int) -> dict[str, Any]:
-    said = [] if text(n) is None else [
+    messages = [] if text(n) is None else [
         {"message.role": "assistant", "message.content": text(n)}
     ]  # fmt: skip
     return {"context.span_id": key(n), "span_kind": "LLM", "end_time": NOW.isoformat(),
-            "status_code": "OK" if said else "ERROR", "attributes.llm.model_name": "model",
+            "status_code": "OK" if messages else "ERROR", "attributes.llm.model_name": "model",
             "attributes.user.id": unit(n), "metadata": metadata(n),
             "attributes.llm.input_messages": [
-                {f"message.{name}": each for name, each in asked(n)[0].items()}],
-            "attributes.llm.output_messages": said}  # fmt: skip
+                {f"message.{name}": value for name, value in asked(n)[0].items()}],
+            "attributes.llm.output_messages": messages}  # fmt: skip
 
 
 def own_row(n: int) -> dict[str, Any]:
-    said = {"reason": "error"} if text(n) is None else {"text": text(n)}
+    outcome = {"reason": "error"} if text(n) is None else {"text": text(n)}
     return {"id": key(n), "at": NOW.isoformat(), "prompt": f"Question {n}?", "unit": unit(n),
-            "model": "model", "metadata": metadata(n), **said}  # fmt: skip
+            "model": "model", "metadata": metadata(n), **outcome}  # fmt: skip
 
 
 def signals_of(n: int) -> list[Any]:
@@ -109,8 +109,8 @@ def signals_of(n: int) -> list[Any]:
             make_event(n, "gen_ai.choice", {"index": 0, "message": {"content": text(n)}}, at_ns),
         ]
         return [make_span(n, at_ns=at_ns, attributes={**NO_WORDS, **fields}), *events]
-    said = [{"role": "assistant", "parts": [{"type": "text", "content": text(n)}]}]
-    return [make_span(n, at_ns=at_ns, attributes={**fields, "gen_ai.output.messages": said})]
+    messages = [{"role": "assistant", "parts": [{"type": "text", "content": text(n)}]}]
+    return [make_span(n, at_ns=at_ns, attributes={**fields, "gen_ai.output.messages": messages})]
 
 
 def write_lines(path: Path, row: Callable[[int], dict[str, Any]]) -> Path:
@@ -120,17 +120,19 @@ def write_lines(path: Path, row: Callable[[int], dict[str, Any]]) -> Path:
 
 def write_otlp(path: Path) -> Path:
     """Write what a collector's file exporter writes: several signals a line, words later."""
-    every = [signals_of(n) for n in range(ANSWERS)]
-    first = [json_of([each[0] for each in every[start : start + 7]]) for start in range(0, 48, 7)]
-    rest = [json_of(each[1:]) for each in every if len(each) > 1]
-    path.write_text("\n".join(json.dumps(each) for each in [*first, *rest]))
+    answers = [signals_of(n) for n in range(ANSWERS)]
+    first = [
+        json_of([signals[0] for signals in answers[start : start + 7]]) for start in range(0, 48, 7)
+    ]
+    rest = [json_of(signals[1:]) for signals in answers if len(signals) > 1]
+    path.write_text("\n".join(json.dumps(line) for line in [*first, *rest]))
     return path
 
 
 def flat_rows() -> list[dict[str, Any]]:
     rows = [own_row(n) for n in range(ANSWERS)]
-    for each in rows:
-        each["groups.gender"] = each.pop("metadata")["gender"]
+    for row in rows:
+        row["groups.gender"] = row.pop("metadata")["gender"]
     return rows
 
 
@@ -184,8 +186,8 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _whole(n: int) -> dict[str, Any]:
     """Return an answer as the span of its call tells it, all at once."""
     span = signals_of(n)[0]
-    said = [{"role": "assistant", "parts": [{"type": "text", "content": text(n)}]}]
-    words = {} if text(n) is None else {"gen_ai.output.messages": said}
+    messages = [{"role": "assistant", "parts": [{"type": "text", "content": text(n)}]}]
+    words = {} if text(n) is None else {"gen_ai.output.messages": messages}
     whole = make_span(
         n, at_ns=span.at_ns, attributes={**span.attributes, **words}, error=span.error
     )

@@ -56,9 +56,9 @@ def test_traffic_is_watched_and_recorded_answers_are_sent_in(tmp_path: Path) -> 
         assert "nothing changed" in again
         listed = biaswatch("monitor", "list").stdout
         assert listed.startswith("support  inconclusive  active  traffic:support-bot")
-        told = biaswatch("ingest", "support-bot", str(answers))
-        taken, late = told.stdout.splitlines()[:2]
-        assert taken == "Accepted answers of support-bot: 1.", told.stderr
+        result = biaswatch("ingest", "support-bot", str(answers))
+        taken, late = result.stdout.splitlines()[:2]
+        assert taken == "Accepted answers of support-bot: 1.", result.stderr
         assert late.startswith("1 of them are late for the monitor support")
         with Store.open(f"sqlite:///{tmp_path / 'store.db'}") as store:
             until(lambda: store.records.count(Features) == 2)  # one of each extractor
@@ -76,22 +76,22 @@ def test_traffic_is_watched_and_recorded_answers_are_sent_in(tmp_path: Path) -> 
 def stand(state: Path) -> dict[str, object]:
     """Say how the one monitor stands, without the second that a command takes to start."""
     url = json.loads((state / "platform.json").read_text())["url"]
-    found: list[dict[str, object]] = httpx2.get(f"{url}/v1/monitors", timeout=PATIENCE_S).json()
-    return found[0] if found else {"rounds": 0, "state": "unheard of"}
+    monitors: list[dict[str, object]] = httpx2.get(f"{url}/v1/monitors", timeout=PATIENCE_S).json()
+    return monitors[0] if monitors else {"rounds": 0, "state": "unheard of"}
 
 
 def test_a_plan_is_told_without_any_platform(tmp_path: Path) -> None:
     biaswatch = CommandLine(tmp_path)
-    told = biaswatch("plan", str(EXAMPLE), "--gap", "0.5", "--json")
-    for row in json.loads(told.stdout):
+    result = biaswatch("plan", str(EXAMPLE), "--gap", "0.5", "--json")
+    for row in json.loads(result.stdout):
         assert row["comparison"].startswith("rating.rating:")
         assert row["rounds"] * 12 >= row["units"] > row["looking_once"] > 0
     beyond = tmp_path / "beyond.yaml"
     suite = f"suite: {EXAMPLES.parent / 'suites' / 'hiring-demo.yaml'}"
     written = EXAMPLE.read_text().replace("suite: ../suites/hiring-demo.yaml", suite)
     beyond.write_text(written.replace("random: []\n", ""))
-    told = biaswatch("plan", str(beyond), "--gap", "0.5", "--json")
-    for row in json.loads(told.stdout):
+    result = biaswatch("plan", str(beyond), "--gap", "0.5", "--json")
+    for row in json.loads(result.stdout):
         assert (row["units"], row["rounds"]) == (None, None)
         assert "needs at least 10 blocks of sets that share no name and no text" in row["why"]
         assert "the suite has 2." in row["why"]
@@ -117,20 +117,20 @@ def test_calibrate_finds_what_it_planted_and_nothing_where_it_planted_nothing(
         "--labelled",
         "0",
     )
-    told = biaswatch("admin", "simulate", *words, "--json")
-    found = json.loads(told.stdout)
-    none, planted = found["effects"]
+    result = biaswatch("admin", "simulate", *words, "--json")
+    report = json.loads(result.stdout)
+    none, planted = report["effects"]
     assert (none["effect"], none["alarmed"], none["missing_alarmed"]) == (0.0, 0.0, 0.0)
     assert (planted["effect"], planted["alarmed"]) == (2.0, 1.0)
     assert planted["gap_found"] == pytest.approx(-2.0, abs=0.3)
     assert 0 < planted["median_units"] <= 36
-    none_missing, some_missing, of_one_group = found["missing"]
+    none_missing, some_missing, of_one_group = report["missing"]
     assert (none_missing["missing"], none_missing["alarmed"]) == (0.02, 0.0)
     assert (some_missing["missing"], some_missing["alarmed"]) == (0.02, 1.0)
     assert none_missing["missing_alarmed"] == some_missing["missing_alarmed"] == 0.0
     assert (of_one_group["missing_gap"], of_one_group["missing_alarmed"]) == (0.6, 1.0)
     assert of_one_group["alarmed"] == 0.0
-    [relapse] = found["relapses"]
+    [relapse] = report["relapses"]
     assert (relapse["alarmed"], relapse["alarmed_without"]) == (1.0, 0.0)
     assert relapse["alarmed_again"] == relapse["cleared"] >= 0.5  # of two; most often both
 
@@ -141,20 +141,20 @@ def test_calibrate_has_labels_correct_an_instrument_that_errs_through_the_whole_
 ) -> None:
     words = ("--monitors", "0", "--labelled", "1", "--answers", "60", "--labels", "40",
              "--labelled-rounds", "4")  # fmt: skip
-    told = CommandLine(tmp_path)("admin", "simulate", *words, "--json")
-    assert told.returncode == 0, told.stderr
-    rows = {row["study"]: row for row in json.loads(told.stdout)["labelled"]}
+    result = CommandLine(tmp_path)("admin", "simulate", *words, "--json")
+    assert result.returncode == 0, result.stderr
+    rows = {row["study"]: row for row in json.loads(result.stdout)["labelled"]}
     assert len(rows) == 6
     assert {row["labels"] for row in rows.values()} == {40}
-    found = [row["corrected"] for row in rows.values() if not row["gap"]]
-    assert sum(found) <= 1  # of five studies without a gap; each errs in at most one of twenty
-    none, planted = json.loads(told.stdout)["labelled_monitors"]
+    corrected = [row["corrected"] for row in rows.values() if not row["gap"]]
+    assert sum(corrected) <= 1  # of five studies without a gap; each errs in at most one of twenty
+    none, planted = json.loads(result.stdout)["labelled_monitors"]
     assert (none["gap"], none["rounds"], none["alarmed_by_labels"]) == (0.0, 4, 0.0)
     assert (planted["gap"], planted["alarmed_by_labels"]) == (0.4, 1.0)
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "sentence"),
     [
         (("--gap", "-1"), "at least 0"),
         (("--relapse", "-1"), "at least 0"),
@@ -164,11 +164,11 @@ def test_calibrate_has_labels_correct_an_instrument_that_errs_through_the_whole_
     ],
 )
 def test_calibrate_refuses_what_cannot_be_planted(
-    words: tuple[str, str], said: str, tmp_path: Path
+    words: tuple[str, str], sentence: str, tmp_path: Path
 ) -> None:
     refused = CommandLine(tmp_path)("admin", "simulate", *words)
     assert refused.returncode == 2
-    assert said in refused.stderr
+    assert sentence in refused.stderr
     assert refused.stderr.count("\n") == 1
 
 

@@ -76,7 +76,7 @@ async def test_dead_letters_can_be_listed_replayed_and_discarded(
     assert mended.records == [make_response(0)]
     with Store.open(kept_store) as store:
         entries = store.audit.latest(10)
-    assert [(each.action, each.subject) for each in entries] == [
+    assert [(entry.action, entry.subject) for entry in entries] == [
         ("dead_letter.discard", second),
         ("dead_letter.replay", first),
     ]
@@ -99,10 +99,10 @@ async def test_what_cannot_be_audited_is_not_done(bus: ProvisionedBus, tmp_path:
 async def test_a_slip_with_dead_letters_is_one_sentence_and_changes_nothing(
     bus: ProvisionedBus, words: tuple[str, ...]
 ) -> None:
-    said = biaswatch("admin", "dead-letters", *words, NATS_URL=bus.server.url)
-    assert said.returncode == 2
-    assert said.stderr.count("\n") == 1
-    assert "Traceback" not in said.stderr
+    result = biaswatch("admin", "dead-letters", *words, NATS_URL=bus.server.url)
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1
+    assert "Traceback" not in result.stderr
 
 
 @pytest.fixture
@@ -134,8 +134,8 @@ async def test_what_does_not_belong_among_dead_letters_is_shown_and_stops_no_com
     assert json.loads(purged.stdout)["unreadable_dead_letters"] == 1
     named = biaswatch("admin", "dead-letters", "replay", str(letter["number"]), **where)
     assert (named.returncode, named.stderr.count("\n")) == (2, 1)
-    every = biaswatch("admin", "dead-letters", "replay", "--all", **where)
-    assert (every.returncode, "1 did not come from a service" in every.stdout) == (0, True)
+    replayed = biaswatch("admin", "dead-letters", "replay", "--all", **where)
+    assert (replayed.returncode, "1 did not come from a service" in replayed.stdout) == (0, True)
     assert biaswatch("admin", "dead-letters", "discard", "1", **where).returncode == 0
     assert (
         biaswatch("admin", "dead-letters", "list", **where).stdout == "There are no dead letters.\n"
@@ -147,14 +147,14 @@ async def test_provision_prepares_the_bus_and_the_store_and_the_recorder_starts_
 ) -> None:
     where = {"NATS_URL": bus.server.url, "BIASWATCH_STORE_URL": empty_store_url}
     for _ in range(2):
-        said = biaswatch("admin", "provision", **where)
-        assert (said.returncode, said.stderr) == (0, "")
-        assert said.stdout.startswith("The bus has its streams and durables; the store is at")
+        result = biaswatch("admin", "provision", **where)
+        assert (result.returncode, result.stderr) == (0, "")
+        assert result.stdout.startswith("The bus has its streams and durables; the store is at")
 
 
 def test_keys_are_made_for_every_service(tmp_path: Path) -> None:
-    said = biaswatch("admin", "keys", str(tmp_path / "keys"))
-    assert said.returncode == 0
+    result = biaswatch("admin", "keys", str(tmp_path / "keys"))
+    assert result.returncode == 0
     names = {path.name for path in (tmp_path / "keys").iterdir()}
     assert {"generator.seed", "operator.seed", "authorization.conf"} <= names
 
@@ -174,12 +174,12 @@ async def test_a_service_that_cannot_work_ends_with_one_sentence_and_code_2(
 ) -> None:
     store = {"BIASWATCH_STATE_DIR": str(tmp_path), "NATS_URL": bus.server.url}
     assert biaswatch("admin", "provision", **store).returncode == 0
-    said = recorder(**{**store, **environment})
-    last = said.stderr.strip().splitlines()[-1]
-    assert said.returncode == 2
+    result = recorder(**{**store, **environment})
+    last = result.stderr.strip().splitlines()[-1]
+    assert result.returncode == 2
     assert last.startswith("biaswatch: ")
     assert sentence in last
-    assert "Traceback" not in said.stderr
+    assert "Traceback" not in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -194,10 +194,10 @@ async def test_a_service_whose_bus_or_store_is_away_ends_with_a_code_to_start_it
 ) -> None:
     store = {"BIASWATCH_STATE_DIR": str(tmp_path), "NATS_URL": bus.server.url}
     assert biaswatch("admin", "provision", **store).returncode == 0
-    said = recorder(**{**store, **environment})
-    assert said.returncode == 1
-    assert sentence in said.stderr.strip().splitlines()[-1]
-    assert "Traceback" not in said.stderr
+    result = recorder(**{**store, **environment})
+    assert result.returncode == 1
+    assert sentence in result.stderr.strip().splitlines()[-1]
+    assert "Traceback" not in result.stderr
 
 
 def test_a_wrong_variable_of_any_service_is_a_sentence_without_its_value(tmp_path: Path) -> None:
@@ -210,9 +210,9 @@ def test_a_wrong_variable_of_any_service_is_a_sentence_without_its_value(tmp_pat
 
 
 def test_a_typo_is_answered_with_what_there_is() -> None:
-    said = biaswatch("diagnos")
-    assert said.returncode == 2
-    assert "Did you mean 'diagnose'" in said.stderr
+    result = biaswatch("diagnos")
+    assert result.returncode == 2
+    assert "Did you mean 'diagnose'" in result.stderr
 
 
 def test_a_tenants_key_for_sending_in_answers_is_made_once_and_stays(tmp_path: Path) -> None:

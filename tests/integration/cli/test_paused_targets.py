@@ -96,8 +96,8 @@ async def test_one_refused_key_pauses_one_target_until_it_is_resumed(
         locked.locked = False
         resumed = await in_thread(CliRunner().invoke, app, ["targets", "resume", refused])
         assert resumed.exit_code == 0, resumed.output
-        async for each in client.follow(run_id):
-            progress = each
+        async for update in client.follow(run_id):
+            progress = update
         assert (progress.state, progress.responses, progress.paused) == ("complete", 12, [])
         await client.close()
 

@@ -33,16 +33,16 @@ def test_a_plan_takes_from_a_run_what_nobody_has_to_assume_then(
 ) -> None:
     words = ("plan", suite_file(tmp_path), "--gap", "0.4", "--config", "simulations=50")
     like = ("--like", RUN.id, "--feature", "sentiment", "--group", "race")
-    found = command(*words, *like, "--json")
-    assert found.returncode == 0, found.stderr
-    assert {row["repeats"] for row in json.loads(found.stdout)} == {1, 3, 10}
-    said = command(*words, *like).stdout
-    assert "sentiment, unless an option sets another value: mean" in " ".join(said.split())
-    assert "3 answers per prompt" in " ".join(said.split())
+    result = command(*words, *like, "--json")
+    assert result.returncode == 0, result.stderr
+    assert {row["repeats"] for row in json.loads(result.stdout)} == {1, 3, 10}
+    output = command(*words, *like).stdout
+    assert "sentiment, unless an option sets another value: mean" in " ".join(output.split())
+    assert "3 answers per prompt" in " ".join(output.split())
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "sentence"),
     [
         (("--like", RUN.id), "select one with --feature"),
         (("--like", "nothing"), "No run has the id or the name nothing"),
@@ -53,9 +53,9 @@ def test_a_plan_takes_from_a_run_what_nobody_has_to_assume_then(
     ],
 )
 def test_what_cannot_be_taken_from_a_run_is_one_sentence(
-    command: CommandLine, tmp_path: Path, options: tuple[str, ...], said: str
+    command: CommandLine, tmp_path: Path, options: tuple[str, ...], sentence: str
 ) -> None:
-    found = command("plan", suite_file(tmp_path), "--gap", "0.4", *options)
-    assert found.returncode in (1, 2)
-    assert said in " ".join(found.stderr.split())
-    assert "Traceback" not in found.stderr
+    result = command("plan", suite_file(tmp_path), "--gap", "0.4", *options)
+    assert result.returncode in (1, 2)
+    assert sentence in " ".join(result.stderr.split())
+    assert "Traceback" not in result.stderr

@@ -76,8 +76,8 @@ def test_a_short_run_that_is_rejected_shows_the_sentence_once(
     tmp_path: Path, provider: Provider, url: str
 ) -> None:
     command = CommandLine(tmp_path / "state").without("_API_KEY")
-    told = command("run", suite(tmp_path, 4), "--target", f"openai:absent@{url}")
-    shown = " ".join(told.stdout.split())
+    result = command("run", suite(tmp_path, 4), "--target", f"openai:absent@{url}")
+    shown = " ".join(result.stdout.split())
     assert shown.count(SENTENCE) == 1
     assert f"openai:absent@{url} gave no answer to 4 prompts (bad request)." in shown
     assert set(provider.asked.values()) == {1}

@@ -21,12 +21,12 @@ async def test_a_run_in_a_notebook_gives_findings_and_answers(
 ) -> None:
     monkeypatch.setenv("BIASWATCH_STATE_DIR", str(tmp_path / "state"))
     (tmp_path / "suite.yaml").write_text(SUITE)
-    found = bw.run(tmp_path / "suite.yaml", "simulator:biased")  # an event loop runs here
-    answers = found.answers()
+    run = bw.run(tmp_path / "suite.yaml", "simulator:biased")  # an event loop runs here
+    answers = run.answers()
     assert isinstance(answers, pd.DataFrame)
     assert sorted(answers["groups.gender"]) == ["female", "male"]
     assert answers["text"].notna().all()
     assert answers["words.words"].notna().all()
-    assert found.sentences
+    assert run.sentences
     again = await bw.run_async(tmp_path / "suite.yaml", "simulator:biased")
-    assert again.id == found.id
+    assert again.id == run.id

@@ -50,11 +50,11 @@ def rated(number: int) -> dict[str, Any]:
     }
 
 
-def refused(said: subprocess.CompletedProcess[str]) -> str:
-    assert said.returncode == 2, said.stderr
-    assert "Traceback" not in said.stderr
-    assert said.stderr.startswith("biaswatch: ")
-    return said.stderr
+def refused(result: subprocess.CompletedProcess[str]) -> str:
+    assert result.returncode == 2, result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stderr.startswith("biaswatch: ")
+    return result.stderr
 
 
 @pytest.mark.parametrize(
@@ -94,15 +94,15 @@ def test_a_probe_that_does_not_fit_a_scaffold_is_named_before_anything_begins(ru
     )
     assert "Unknown scaffold magic" in refused(run(*words, "magic"))
     batched = "openai:m@http://127.0.0.1:9/v1?batch=true"
-    said = refused(run(*words[:-1], "--target", batched, "--scaffold", "likelihood"))
-    assert "Leave out batch=true" in said
+    message = refused(run(*words[:-1], "--target", batched, "--scaffold", "likelihood"))
+    assert "Leave out batch=true" in message
     assert not (run.folder / "state").exists()
 
 
 def test_a_money_budget_without_a_price_is_refused_before_anything_begins(run: Run) -> None:
     suite = run.suite({"key": "a", "prompt": "Rate it from 1 to 4."})
-    said = run(suite, "--target", "openai:m@http://127.0.0.1:9/v1", "--cost-budget", "5")
-    assert "The price of openai:m@http://127.0.0.1:9/v1 is unknown" in refused(said)
+    result = run(suite, "--target", "openai:m@http://127.0.0.1:9/v1", "--cost-budget", "5")
+    assert "The price of openai:m@http://127.0.0.1:9/v1 is unknown" in refused(result)
     assert "must be above 0" in refused(
         run(suite, "--target", "simulator:biased", "--cost-budget", "-1")
     )

@@ -125,7 +125,9 @@ async def test_fixed_reports_make_nine_calls_each_all_of_them_apart(
     bus: ProvisionedBus, tmp_path: Path, store: Store, judge: Judge, target: str
 ) -> None:
     reports = [COMPLETE, *(report for report, _ in PLANTED.values())]
-    briefs = [brief_for(target, report=each, texts_hash=str(n)) for n, each in enumerate(reports)]
+    briefs = [
+        brief_for(target, report=report, texts_hash=str(n)) for n, report in enumerate(reports)
+    ]
     async with evaluating(bus, tmp_path):
         result = await evaluated(bus, *briefs)
     assert len(judge.bodies) == 4 * 9
@@ -138,11 +140,11 @@ async def test_fixed_reports_make_nine_calls_each_all_of_them_apart(
     prompts = [body["input"][-1]["content"] for body in judge.bodies]
     for report in reports:
         assert sum(quoted(report.strip()) in prompt for prompt in prompts) == 9
-    for each in result:
-        assert (each.mean, each.mean_of) == (0.5, 9)
+    for evaluation in result:
+        assert (evaluation.mean, evaluation.mean_of) == (0.5, 9)
     assert result[0].faults == ()
-    for (_, kind), each in zip(PLANTED.values(), result[1:], strict=True):
-        assert kind in {fault.kind for fault in each.faults}
+    for (_, kind), evaluation in zip(PLANTED.values(), result[1:], strict=True):
+        assert kind in {fault.kind for fault in evaluation.faults}
     assert await bus.dead() == []
 
 

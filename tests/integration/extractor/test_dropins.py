@@ -72,8 +72,8 @@ class Platform:
         }
         features = [result.get(make_probe(n).id) for n, _ in enumerate(texts, first)]
         return {
-            text: (each.unscorable or next(iter(each.values.values()))) if each else None
-            for text, each in zip(texts, features, strict=True)
+            text: (record.unscorable or next(iter(record.values.values()))) if record else None
+            for text, record in zip(texts, features, strict=True)
         }
 
 
@@ -322,8 +322,8 @@ async def test_one_that_lies_about_itself_is_refused_and_reported(
     platform: Platform, toy: Toy, why: str
 ) -> None:
     await toy.serve(platform.bus.connection)
-    message = await platform.told(lambda each: each.name == toy.name and each.refused)
-    assert why in message.refused
+    status = await platform.told(lambda status: status.name == toy.name and status.refused)
+    assert why in status.refused
     running = platform.store.extractors.running(datetime(2000, 1, 1, tzinfo=UTC))
     assert toy.name not in {item.name for item in running}
 
@@ -335,8 +335,8 @@ async def test_numbers_of_another_version_than_it_names_are_not_published(
     await toy.serve(platform.bus.connection)
     await platform.running("toy")
     await platform.ask("one", measure=("toy", "words"))
-    message = await platform.told(lambda each: each.name == "toy" and each.last_error)
-    assert message.last_error == "it answers under another version than its spec names"
+    status = await platform.told(lambda status: status.name == "toy" and status.last_error)
+    assert status.last_error == "it answers under another version than its spec names"
     await platform.seen.wait_for(1)
     assert {record.extractor for record in platform.seen.records} == {"words"}
     toy.answers_as = None

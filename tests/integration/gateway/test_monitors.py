@@ -129,7 +129,7 @@ async def test_who_may_only_read_cannot_change_a_monitor(api: httpx2.AsyncClient
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "sentence"),
     [
         ({"cadence": "often"}, "a duration is a number and one of s, m, h, d, w"),
         ({"cadense": "6h"}, "cadense: there is no such field."),
@@ -196,11 +196,11 @@ async def test_who_may_only_read_cannot_change_a_monitor(api: httpx2.AsyncClient
     ],
 )
 async def test_a_mistake_in_the_file_is_a_sentence(
-    api: httpx2.AsyncClient, wrong: dict[str, Any], said: str
+    api: httpx2.AsyncClient, wrong: dict[str, Any], sentence: str
 ) -> None:
     reply = await api.post("/v1/monitors", json={**ASKED, **wrong})
     assert reply.status_code in {404, 422}
-    assert said in reply.text
+    assert sentence in reply.text
 
 
 async def test_a_plan_that_was_watched_before_goes_on_with_its_evidence(

@@ -391,7 +391,7 @@ class Gateway:
 
     app: FastAPI
     client: httpx2.AsyncClient
-    ours: TenantRecords
+    tenant_records: TenantRecords
     store: Store
     bus: ProvisionedBus
     asked: int = 0
@@ -403,16 +403,16 @@ class Gateway:
         self.asked += 1
         filled = (
             (request.path or template)
-            .replace("{suite}", self.ours.suite.hash)
-            .replace("{run_id}", self.ours.run.id)
-            .replace("{labelled}", self.ours.labelled.id)
-            .replace("{sample_id}", self.ours.label_sample.id)
-            .replace("{search_id}", self.ours.search_id)
-            .replace("{brief_id}", self.ours.brief.id)
+            .replace("{suite}", self.tenant_records.suite.hash)
+            .replace("{run_id}", self.tenant_records.run.id)
+            .replace("{labelled}", self.tenant_records.labelled.id)
+            .replace("{sample_id}", self.tenant_records.label_sample.id)
+            .replace("{search_id}", self.tenant_records.search_id)
+            .replace("{brief_id}", self.tenant_records.brief.id)
             .replace("{name}", MONITOR)
             .replace("{source}", TRAFFIC)
-            .replace("{alarm_id}", self.ours.alarm_id)
-            .replace("{diagnosis_id}", self.ours.diagnosis_id)
+            .replace("{alarm_id}", self.tenant_records.alarm_id)
+            .replace("{diagnosis_id}", self.tenant_records.diagnosis_id)
         )
         headers = {"Authorization": f"Bearer {name}"} if name else {}
         sent: dict[str, Any] = {}
@@ -435,13 +435,14 @@ class Gateway:
     @property
     def answer(self) -> str:
         """Return an answer of the run that is labelled."""
-        ours = self.store.scoped(lambda: Scope(tenant=OURS)).records
-        return ours.ids_of_run(Response, self.ours.labelled.id, after="", most=1)[0]
+        records = self.store.scoped(lambda: Scope(tenant=OURS)).records
+        return records.ids_of_run(Response, self.tenant_records.labelled.id, after="", most=1)[0]
 
     def _filled(self, body: str) -> str:
         values = {
-            "{suite}": self.ours.suite.hash, "{run}": self.ours.run.id,
-            "{target}": self.ours.target, "{nonce}": f"{self.asked}", "{answer}": self.answer,
+            "{suite}": self.tenant_records.suite.hash, "{run}": self.tenant_records.run.id,
+            "{target}": self.tenant_records.target, "{nonce}": f"{self.asked}",
+            "{answer}": self.answer,
         }  # fmt: skip
         for word, value in values.items():
             body = body.replace(word, value)
@@ -458,8 +459,8 @@ class Gateway:
 
     def records(self) -> dict[str, int]:
         """Count our tenant's records by kind."""
-        ours = self.store.scoped(lambda: Scope(tenant=OURS)).records
-        return {kind: ours.count(record_of(kind)) for kind in RECORDS}
+        records = self.store.scoped(lambda: Scope(tenant=OURS)).records
+        return {kind: records.count(record_of(kind)) for kind in RECORDS}
 
 
 @asynccontextmanager
@@ -475,9 +476,9 @@ async def serving(app: FastAPI) -> AsyncIterator[httpx2.AsyncClient]:
 async def gateway(bus: ProvisionedBus, store: Store, tmp_path: Path) -> AsyncIterator[Gateway]:
     settings = GatewaySettings(gateway_tokens_file=tokens_file(tmp_path))
     app = web_app(settings, store, bus.publisher)
-    ours = add_tenant(store, OURS)
+    tenant_records = add_tenant(store, OURS)
     async with serving(app) as client:
-        yield Gateway(app, client, ours, store, bus)
+        yield Gateway(app, client, tenant_records, store, bus)
 
 
 def routes_of(routes: Iterable[Any]) -> Iterator[tuple[str, str]]:
@@ -522,7 +523,9 @@ async def test_another_tenant_sees_nothing_and_changes_nothing(gateway: Gateway)
     wrong = []
     for route, request in ASKED.items():
         status, text = await gateway.ask(route, token(OTHERS, TokenRole.ADMIN, texts=True))
-        shown = text.replace(gateway.ours.target, "") if route[1].endswith("resume") else text
+        shown = (
+            text.replace(gateway.tenant_records.target, "") if route[1].endswith("resume") else text
+        )
         if secret_of(OURS) in shown or TEXT in shown or OURS in shown:
             wrong.append((route, status, text))
         if request.names and status != NOT_FOUND:
@@ -530,9 +533,11 @@ async def test_another_tenant_sees_nothing_and_changes_nothing(gateway: Gateway)
     assert wrong == []
     assert gateway.records() == before
     assert await gateway.on_the_bus() == sent
-    [still] = [m for m in gateway.store.paused_targets.read() if m.target == gateway.ours.target]
+    [still] = [
+        m for m in gateway.store.paused_targets.read() if m.target == gateway.tenant_records.target
+    ]
     assert still.refusals == 1
-    [refused] = gateway.store.alarm_deliveries.of_alarms([gateway.ours.alarm_id])
+    [refused] = gateway.store.alarm_deliveries.of_alarms([gateway.tenant_records.alarm_id])
     assert refused.state is DeliveryState.REFUSED
     assert not [item for item in gateway.store.audit.all() if item.tenant == OURS]
 

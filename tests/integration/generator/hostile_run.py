@@ -105,10 +105,10 @@ async def _run(url: str, port: int) -> tuple[str, str]:
         await client.close()
 
 
-def _faults(found: list[Response], asked: dict[tuple[str, str], int]) -> list[str]:
+def _faults(responses: list[Response], asked: dict[tuple[str, str], int]) -> list[str]:
     wires = {"openai": "chat", "openai-responses": "responses", "anthropic": "messages"}
     outcomes: dict[tuple[str, str], Response] = {}
-    for item in found:
+    for item in responses:
         outcomes[wires.get(item.probe.target.provider, "application"), item.probe.key] = item
     faults = []
     for wire in WIRES:

@@ -61,11 +61,11 @@ async def adapter(wire: str, url: str, **given: object) -> AsyncIterator[ChatMod
         await model.close()
 
 
-def call(model: str = "biased", said: str = RATE, **more: object) -> ModelCall:
+def call(model: str = "biased", prompt: str = RATE, **more: object) -> ModelCall:
     given = {"repeat_key": "r1", "timeout_s": PATIENCE_S, **more}
     messages = (
         {"role": "system", "content": "You weigh applicants."},
-        {"role": "user", "content": said},
+        {"role": "user", "content": prompt},
     )
     return ModelCall(model=model, messages=messages, **given)  # type: ignore[arg-type]
 
@@ -119,7 +119,7 @@ async def test_a_limit_of_tokens_is_handed_on_and_its_cut_is_told(url: str, wire
     name = {"chat": "max_completion_tokens", "responses": "max_output_tokens"}
     async with adapter(wire, url) as model:
         limit = {name.get(wire, "max_tokens"): 3}
-        answer = await model.ask(call(said="Tell me about the sea.", parameters=limit))
+        answer = await model.ask(call(prompt="Tell me about the sea.", parameters=limit))
     assert (answer.finish_reason, answer.completion_tokens) == ("length", 3)
 
 

@@ -182,9 +182,9 @@ def reasoned(folder: Path, rows: Sequence[BbqRow]) -> tuple[list[dict[str, Any]]
     return lines, sets
 
 
-def answer_of(row: BbqRow, told: Mapping[str, Any], side: str) -> str:
+def answer_of(row: BbqRow, recorded: Mapping[str, Any], side: str) -> str:
     """Write an answer as it was, with our letter for the option whose number was read from it."""
-    given = told["original_responses"][side]
+    given = recorded["original_responses"][side]
     number = given["extracted_answer"]
     known = number in {"1", "2", "3"}
     mark = MARKS[order_of(row, 0).index(int(number) - 1)] if known else given["answer_text"]
@@ -228,9 +228,9 @@ async def test_recorded_reasoning_gives_the_known_scores_and_a_verdict_where_a_r
     assert_readable(result)
 
 
-def assert_verdicts(found: Found, texts: Mapping[str, str]) -> None:
+def assert_verdicts(outcome: Found, texts: Mapping[str, str]) -> None:
     """Hold every check to the recorded reply: a plain yes or no is a verdict, nothing is none."""
-    for verdict in found.verdicts:
+    for verdict in outcome.verdicts:
         for check in verdict.checks:
             text = texts.get(f"oracle:{check.name}:{verdict.set_id}")
             if text is None:  # the original study has asked something else
@@ -246,13 +246,13 @@ def assert_verdicts(found: Found, texts: Mapping[str, str]) -> None:
             assert verdict.flags[flag].value is wanted
 
 
-def report_of(found: Found) -> str:
-    return as_markdown(RunResults(make_progress(), [], studies=found.results), found.flagged)
+def report_of(outcome: Found) -> str:
+    return as_markdown(RunResults(make_progress(), [], studies=outcome.results), outcome.flagged)
 
 
-def assert_readable(found: Found) -> None:
-    report = report_of(found)
-    by_model = Counter((pair.target, pair.scaffold) for pair in found.flagged)
+def assert_readable(outcome: Found) -> None:
+    report = report_of(outcome)
+    by_model = Counter((pair.target, pair.scaffold) for pair in outcome.flagged)
     shown = sum(min(count, MAX_PAIRS) for count in by_model.values())
     assert report.count("\n<details>\n") == shown
     assert "**Reasoning:** (none)" not in report

@@ -136,7 +136,7 @@ def check_members(here: Platform, answers: Sequence[DueAnswer], schedule: Traffi
     assert sum(item.accounts.late for item in listed.values()) == len(late)
     kept = here.store.records.of_monitor(RoundEvidence, here.monitor.monitor_id)
     words = [item for item in evidence_in(kept) if item.comparison.watched.feature == "words"]
-    last = max(words, key=lambda each: each.round)
+    last = max(words, key=lambda item: item.round)
     users = {
         str(answer.sent()["unit"])
         for answer in answers

@@ -265,5 +265,5 @@ def test_values_beyond_the_declared_range_are_counted_and_never_moved_inside(
     watch = prepared(store, monitor)
     play(store, watch, monitor, 0, lambda probe, _: {"words": 11.0 if probe.set_id == "s1" else 5})
     increments = list(increments_in(store.records.of_monitor(RoundEvidence, monitor.monitor_id)))
-    [mine] = [item for item in increments if item.comparison.watched.feature == "words"]
-    assert (mine.outside, mine.missing) == (2, 1)
+    [increment] = [item for item in increments if item.comparison.watched.feature == "words"]
+    assert (increment.outside, increment.missing) == (2, 1)

@@ -99,12 +99,12 @@ def again_in_every_window(answers: list[Said], _: np.random.Generator) -> Iterat
 
 def of_both_groups(answers: list[Said], _: np.random.Generator) -> Iterator[Said]:
     """Every second user is of both groups at once, and hears more as one of them."""
-    for number, each in enumerate(answers):
-        yield each
+    for number, answer in enumerate(answers):
+        yield answer
         if number % 2:
-            other = "male" if each.group == "female" else "female"
+            other = "male" if answer.group == "female" else "female"
             words = 9 if other == "female" else 1
-            yield replace(each, key=f"{each.key}-b", group=other, words=words)
+            yield replace(answer, key=f"{answer.key}-b", group=other, words=words)
 
 
 def a_group_that_comes_late(answers: list[Said], _: np.random.Generator) -> Iterator[Said]:
@@ -126,11 +126,11 @@ def half_without_a_topic(answers: list[Said], rng: np.random.Generator) -> Itera
 
 def a_third_group(answers: list[Said], rng: np.random.Generator) -> Iterator[Said]:
     """A third group hears more than both, and its share grows as theirs falls."""
-    for number, each in enumerate(answers):
+    for number, answer in enumerate(answers):
         if rng.random() < number / len(answers) * 0.8:
-            yield replace(each, group="other", words=10)
+            yield replace(answer, group="other", words=10)
         else:
-            yield each
+            yield answer
 
 
 ATTACKS: list[Attack] = [
@@ -149,16 +149,16 @@ def monitor_of(attack: Attack) -> Monitor:
     return make_traffic_monitor(plan=traffic_monitor.plan.model_copy(update=fields), since=NOON)
 
 
-def exchange(said: Said, sending: int) -> Exchange:
+def exchange(answer: Said, sending: int) -> Exchange:
     return make_exchange(
-        key=said.key,
-        said_at=said.moment,
-        at=said.given_at + ON_ITS_WAY,
+        key=answer.key,
+        said_at=answer.moment,
+        at=answer.given_at + ON_ITS_WAY,
         sending=sending,
-        text="yes " * said.words,
-        unit_id=said.user,
-        groups={"gender": said.group},
-        facts={} if said.topic is None else {"topic": said.topic},
+        text="yes " * answer.words,
+        unit_id=answer.user,
+        groups={"gender": answer.group},
+        facts={} if answer.topic is None else {"topic": answer.topic},
     )
 
 
@@ -170,7 +170,7 @@ def played(store: Store, attack: Attack) -> tuple[list[Said], TrafficPlatform, M
     platform = TrafficPlatform(store)
     store.records.write([monitor])
     platform.rounds.define(monitor)
-    left = [exchange(each, number) for number, each in enumerate(sent)]
+    left = [exchange(answer, number) for number, answer in enumerate(sent)]
     for hour in range(1, WINDOWS + 1):
         platform.time = NOON + hour * HOUR + ON_ITS_WAY
         hear(platform, [item for item in left if item.at <= platform.time])
@@ -203,7 +203,7 @@ def test_a_true_gap_in_the_same_traffic_raises_an_alarm(store: Store) -> None:
     assert alarm.gap.value == pytest.approx(2.7, abs=0.8)
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
 def test_odd_traffic_of_equal_groups_raises_no_alarm_and_is_accounted_for(
     store: Store, attack: Attack
 ) -> None:

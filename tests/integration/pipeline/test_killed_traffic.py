@@ -134,13 +134,13 @@ async def described(store: Store) -> Sequence[Description]:
 
 
 def check(store: Store, monitor: Monitor) -> None:
-    descriptions = sorted(store.records.all(Description), key=lambda each: each.round)
+    descriptions = sorted(store.records.all(Description), key=lambda description: description.round)
     assert [description.round for description in descriptions] == list(range(len(descriptions)))
     assert sum(description.answers for description in descriptions) == USERS * ANSWERS
     assert len([description for description in descriptions if description.answers]) > 1
     evidence = evidence_in(store.records.of_monitor(RoundEvidence, monitor.monitor_id))
     words = [item for item in evidence if item.comparison.watched.feature == "words"]
-    last = max(words, key=lambda each: each.round)
+    last = max(words, key=lambda item: item.round)
     assert (last.units, last.missing) == (USERS, 0)
     assert last.gap.value == pytest.approx(-5, abs=0.1)  # bins keep means as an expectation
     raised = [item.what for item in store.records.all(Alarm)]

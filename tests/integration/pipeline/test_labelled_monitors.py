@@ -74,7 +74,7 @@ def test_who_dies_after_the_alarm_and_before_it_is_sent_sends_it_once_it_is_back
         label_until_alarm(here)
     [alarm] = here.alarms
     assert here.store.alarm_deliveries.of_alarms([alarm.id]) == []
-    last = max(here.store.records.all(Run), key=lambda each: each.round or 0)
+    last = max(here.store.records.all(Run), key=lambda run: run.round or 0)
     here.diagnoser().keep(last)
     assert len(here.store.alarm_deliveries.of_alarms([alarm.id])) == 1
     assert here.alarms == [alarm]
@@ -120,10 +120,10 @@ def test_the_last_correction_of_each_round_is_all_that_is_read(here: LabelledPla
         here.diagnoser()(here.labels(run, gap=0.5, wanted=wanted))
     assert here.store.labelled_runs.of_monitor(MONITOR.monitor_id) == [run.id]
     [last] = here.store.labelled_runs.last_corrections([run.id])
-    every = list(here.store.records.all(Correction))
-    assert len(every) == 3
+    corrections = list(here.store.records.all(Correction))
+    assert len(corrections) == 3
     [result] = here.store.records.get(Correction, [last])
-    assert result.labels == max(item.labels for item in every)
+    assert result.labels == max(item.labels for item in corrections)
     # Pairs are those of the sample that was there before anybody labelled.
     [part] = result.over_rounds
     assert sum(part.counts) == 20

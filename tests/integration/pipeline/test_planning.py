@@ -203,9 +203,13 @@ def test_the_ends_of_a_plan_are_its_first_and_last_questions_each_once(
     outline = outline_of(LARGE)
     drawn = make_run(at=NOON, suite_hash=LARGE.hash, sets=3, round=1, monitor_id="a" * 32)
     for run in (make_run(at=NOON, suite_hash=LARGE.hash), drawn):
-        every = list(PlannedProbes(large.suites, outline, run).items())
+        questions = list(PlannedProbes(large.suites, outline, run).items())
         ends = PlannedProbes(large.suites, outline, run).ends(most)
-        assert ends == [each for n, each in enumerate(every) if n < most or n >= len(every) - most]
+        assert ends == [
+            question
+            for n, question in enumerate(questions)
+            if n < most or n >= len(questions) - most
+        ]
 
 
 def test_a_round_asks_the_sets_that_fall_to_it_also_where_the_suite_is_not_read_whole(

@@ -172,7 +172,7 @@ def test_a_new_version_of_an_extractor_measures_the_window_again_and_begins_an_e
     asyncio.run(platform.plans.count_features(features))
     assert platform.close(run)
     last = platform.store.records.of_monitor(Round, MONITOR.monitor_id)
-    assert max(last, key=lambda each: each.round).epoch == 1
+    assert max(last, key=lambda item: item.round).epoch == 1
     assert platform.units() == 8  # users enter anew: another epoch is other evidence
 
 
@@ -250,15 +250,15 @@ def test_the_past_is_judged_as_if_it_had_been_watched_live(platform: TrafficPlat
     [view] = past.show("log")
     assert view.read
     assert view.accounts.late == len(watched)
-    mine, theirs = (
+    begun_evidence, live_evidence = (
         [e for e in evidence_in(store.records.of_monitor(RoundEvidence, id_)) if e.round == last]
         for id_, last in ((begun.monitor_id, 3), (MONITOR.monitor_id, 5))
     )
-    assert all(item.declared_after_data for item in mine)
-    assert not any(their.declared_after_data for their in theirs)
-    assert [(e.comparison_key, e.counts, e.units, e.log_supremum) for e in ordered(mine)] == [
-        (e.comparison_key, e.counts, e.units, e.log_supremum) for e in ordered(theirs)
-    ]
+    assert all(item.declared_after_data for item in begun_evidence)
+    assert not any(item.declared_after_data for item in live_evidence)
+    assert [
+        (e.comparison_key, e.counts, e.units, e.log_supremum) for e in ordered(begun_evidence)
+    ] == [(e.comparison_key, e.counts, e.units, e.log_supremum) for e in ordered(live_evidence)]
 
 
 def test_more_of_the_past_is_read_after_what_was_read_and_not_before_it(
@@ -284,7 +284,7 @@ def test_more_of_the_past_is_read_after_what_was_read_and_not_before_it(
 
 
 def ordered(evidence: list[Evidence]) -> list[Evidence]:
-    return sorted(evidence, key=lambda each: each.comparison_key)
+    return sorted(evidence, key=lambda item: item.comparison_key)
 
 
 def again(fields: dict[str, object]) -> Monitor:

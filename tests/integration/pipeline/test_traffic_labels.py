@@ -83,7 +83,7 @@ def test_labels_of_several_windows_add_up_to_a_gap_that_may_be_looked_at_any_tim
         platform.hear(*window(begins, range(hour * USERS, (hour + 1) * USERS)))
         platform.read(begins + HOUR + LATE)
         runs = [item for item in store.records.all(Run) if item.window is not None]
-        run = max(runs, key=lambda each: each.round or 0)
+        run = max(runs, key=lambda item: item.round or 0)
         sample = commands.sample_for(run.id, SampleRequest(feature="words", wanted=80))
         given = [GivenLabel(response_id=item.response_id, value=4) for item in sample.drawn]
         asked = LabelsRequest(extractor="words", feature="words", labels=given)

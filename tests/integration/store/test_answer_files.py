@@ -358,13 +358,13 @@ def test_only_answers_of_live_systems_go_to_files(filed: Store, live: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("uri", "said"),
+    ("uri", "message"),
     [("s4://bucket/live", "does not begin with"), ("s3://me:hunter2@bucket/live", "hold no key")],
 )
 def test_a_wrong_place_names_the_setting_and_shows_no_key(
-    store_url: str, uri: str, said: str
+    store_url: str, uri: str, message: str
 ) -> None:
-    with pytest.raises(ConfigurationError, match=said) as refused:
+    with pytest.raises(ConfigurationError, match=message) as refused:
         open_with_files(store_url, uri)
     assert "BIASWATCH_RECORDER_ANSWER_FILES" in str(refused.value)
     assert "hunter2" not in str(refused.value)

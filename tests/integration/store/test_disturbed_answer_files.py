@@ -94,7 +94,7 @@ def test_a_writer_beside_an_archive_and_its_restoration_loses_nothing(
     store: Store, filed: Store, tmp_path: Path
 ) -> None:
     records = answers_for(store)
-    first = [each for n, each in enumerate(records) if n % 2]
+    first = [record for n, record in enumerate(records) if n % 2]
     filed.records.write(first)
 
     def archive_and_restore() -> None:
@@ -246,12 +246,12 @@ def test_a_reader_keeps_little_however_files_overlap_and_however_long_texts_are(
 ) -> None:
     luck = Random(2)
     with open_with_files(sqlite_url, live) as filed:
-        records = sorted(answers_for(filed, 600), key=lambda each: each.id)
+        records = sorted(answers_for(filed, 600), key=lambda record: record.id)
         letters = [bytes(luck.randbytes(25_000)).hex() for _ in range(20)]
         if not wide:
             records = [
-                each.model_copy(update={"text": letters[n % 20] + each.id}) for n, each in
-                enumerate(records) if isinstance(each, Response)
+                record.model_copy(update={"text": letters[n % 20] + record.id}) for n, record in
+                enumerate(records) if isinstance(record, Response)
             ]  # fmt: skip
         parts = [records[n::40] for n in range(40)] if wide else [records]
         for some in parts:

@@ -39,10 +39,10 @@ def test_exactly_the_rows_with_one_of_the_values_are_found_whatever_these_hold(
     units = [unit for unit in UNITS if unit]
     responses = [make_response(n) for n, _ in enumerate(units)]
     store.records.write(
-        each.model_copy(
-            update={"probe": each.probe.model_copy(update={"unit_id": unit, "key": f"k{n}"})}
+        response.model_copy(
+            update={"probe": response.probe.model_copy(update={"unit_id": unit, "key": f"k{n}"})}
         )
-        for n, (each, unit) in enumerate(zip(responses, units, strict=True))
+        for n, (response, unit) in enumerate(zip(responses, units, strict=True))
     )
     assert sorted(units_among(store, UNITS)) == sorted(units)
     for unit in units:

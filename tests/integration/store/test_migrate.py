@@ -108,11 +108,11 @@ def test_a_database_that_does_not_answer_may_answer_the_next_time() -> None:
         assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("said", ["starting up", "shutting down", "in recovery mode"])
-def test_a_database_that_is_starting_or_stopping_is_waited_for(said: str) -> None:
+@pytest.mark.parametrize("state", ["starting up", "shutting down", "in recovery mode"])
+def test_a_database_that_is_starting_or_stopping_is_waited_for(state: str) -> None:
     engine = engine_of("postgresql://user@127.0.0.1/x")
-    refusal = Exception(f"connection failed: FATAL:  the database system is {said}")
-    with pytest.raises(TransientError, match=said), explain_open_errors(engine):
+    refusal = Exception(f"connection failed: FATAL:  the database system is {state}")
+    with pytest.raises(TransientError, match=state), explain_open_errors(engine):
         raise OperationalError("", {}, refusal)
 
 

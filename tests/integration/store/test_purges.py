@@ -166,11 +166,11 @@ def test_what_judges_were_asked_and_said_about_a_purged_unit_goes_with_it(store:
     late = make_label(**{**of_pair.model_dump(exclude={"id"}), "number": 1})
     store.records.write([text, verdict, late])  # late copies
     judged, kept = [
-        list(store.records.get(kind, [each.id]))
-        for kind, each in ((Response, text), (Response, other))
+        list(store.records.get(kind, [record.id]))
+        for kind, record in ((Response, text), (Response, other))
     ]
-    [message] = store.records.all(PairVerdict)
-    assert (judged[0].text, judged[0].probe.messages, message.explanations) == (None, (), {})
+    [stored] = store.records.all(PairVerdict)
+    assert (judged[0].text, judged[0].probe.messages, stored.explanations) == (None, (), {})
     assert kept == [other]
     assert [item.note for item in store.records.get(Label, [of_pair.id, late.id])] == ["", ""]
     assert list(store.records.get(Label, [of_unit.id])) == [of_unit]
@@ -191,10 +191,10 @@ def test_parts_of_answers_that_wait_go_with_the_unit_that_one_of_them_names(stor
         make_part("3", "Änne \"x\"", "other"), make_part("Änne \"x\"", None),
     ]  # fmt: skip
     store.answer_parts.keep(parts)
-    mine = store.scoped(lambda: Scope(tenant="default"))
-    assert purge_texts(mine, PurgeRequest(unit='Änne "x"'), NOW).texts == 3
+    scoped = store.scoped(lambda: Scope(tenant="default"))
+    assert purge_texts(scoped, PurgeRequest(unit='Änne "x"'), NOW).texts == 3
     left = store.answer_parts.settled(Patience(NOW, NOW, NOW))
-    assert sorted((each.tenant, each.key) for each, *_ in left) == [
+    assert sorted((part.tenant, part.key) for part, *_ in left) == [
         ("default", "2"),
         ("other", "3"),
     ]

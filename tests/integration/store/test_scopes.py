@@ -51,10 +51,10 @@ LOOKS: dict[str, Look] = {
 
 @pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS.keys())
 def test_no_way_of_reading_leads_to_another_tenants_records(store: Store, look: Look) -> None:
-    mine = filled(store, "hiring")
-    assert look(store.scoped(lambda: Scope(tenant="hiring")), mine) == 1
-    assert look(store.scoped(lambda: Scope(tenant="lending")), mine) == 0
-    assert look(store, mine) == 1
+    run = filled(store, "hiring")
+    assert look(store.scoped(lambda: Scope(tenant="hiring")), run) == 1
+    assert look(store.scoped(lambda: Scope(tenant="lending")), run) == 0
+    assert look(store, run) == 1
 
 
 def test_a_record_of_another_tenant_cannot_be_written(store: Store) -> None:
@@ -89,17 +89,17 @@ def test_a_suite_is_seen_by_those_who_uploaded_it(store: Store) -> None:
 
 
 def test_a_purge_of_one_tenant_leaves_the_texts_of_others(store: Store) -> None:
-    ours, theirs = filled(store, "hiring"), filled(store, "lending")
+    hiring_run, lending_run = filled(store, "hiring"), filled(store, "lending")
     hiring = store.scoped(lambda: Scope(tenant="hiring"))
     assert hiring.purges.unit("user-7", NOW) > 0
     assert hiring.purges.before(datetime(2030, 1, 1, tzinfo=UTC), NOW) == 0
-    assert hiring.purges.run(theirs.id, NOW) == 0
-    assert [item.text for item in store.records.read(Response, run_id=ours.id)] == [None]
-    [kept] = store.records.read(Response, run_id=theirs.id)
+    assert hiring.purges.run(lending_run.id, NOW) == 0
+    assert [item.text for item in store.records.read(Response, run_id=hiring_run.id)] == [None]
+    [kept] = store.records.read(Response, run_id=lending_run.id)
     assert kept.text
     gone = store.purges.so_far()
-    assert gone.covers(make_probe(1, tenant="hiring", run_id=ours.id, unit_id="user-7"))
-    assert not gone.covers(make_probe(2, tenant="lending", run_id=theirs.id, unit_id="user-7"))
+    assert gone.covers(make_probe(1, tenant="hiring", run_id=hiring_run.id, unit_id="user-7"))
+    assert not gone.covers(make_probe(2, tenant="lending", run_id=lending_run.id, unit_id="user-7"))
 
 
 def test_two_tenants_have_a_monitor_of_one_name(store: Store) -> None:

@@ -173,13 +173,13 @@ async def test_without_a_limit_a_long_statement_is_let_finish(way: Way) -> None:
     assert await asyncio.to_thread(seconds_slept, way.url, 3, None) >= 3
 
 
-@pytest.mark.parametrize(("statement_s", "said"), [(60.0, "1min"), (0.5, "500ms"), (None, "0")])
+@pytest.mark.parametrize(("statement_s", "setting"), [(60.0, "1min"), (0.5, "500ms"), (None, "0")])
 async def test_the_server_is_told_how_long_a_statement_may_take(
-    way: Way, statement_s: float | None, said: str
+    way: Way, statement_s: float | None, setting: str
 ) -> None:
     engine = engine_of(way.direct_url, statement_s)
     with read_transaction(engine) as connection:
-        assert connection.scalar(SETTING) == said
+        assert connection.scalar(SETTING) == setting
     engine.dispose()
 
 

@@ -116,7 +116,7 @@ def test_the_questions_about_a_group_are_found_without_reading_any(store: Store)
     header = SuiteHeader(name="grouped", extractors=("words",))
     suite = kept(store, asked[:2], asked[2:], header=header)
     groups = {(group.dimension, group.group): group for group in store.suites.groups(suite)}
-    assert {name: each.probes for name, each in groups.items()} == {
+    assert {name: group.probes for name, group in groups.items()} == {
         ("a", "x"): 4, ("of", "x"): 3, ("of", "y"): 2,
     }  # fmt: skip
     of_x, of_y = (groups["of", name].number for name in "xy")

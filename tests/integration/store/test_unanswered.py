@@ -14,7 +14,7 @@ def failed(number: int, detail: str, **fields: Any) -> Response:
 
 
 def counted(store: Store, purpose: Purpose = Purpose.STUDY) -> list[tuple[str | None, int]]:
-    return [(each.detail, prompts) for each, prompts in store.unanswered.of(RUN_ID, purpose)]
+    return [(reason.detail, prompts) for reason, prompts in store.unanswered.of(RUN_ID, purpose)]
 
 
 def test_each_sentence_is_there_once_the_most_frequent_first(store: Store) -> None:
