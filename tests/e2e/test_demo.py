@@ -42,17 +42,17 @@ def started(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_demo_finds_what_is_planted_and_nothing_where_nothing_is(tmp_path: Path) -> None:
-    text = started(tmp_path, "demo", "--json")
-    assert text.returncode == 0, text.stderr
-    result = {
+    result = started(tmp_path, "demo", "--json")
+    assert result.returncode == 0, result.stderr
+    gaps = {
         (d["target"].split(":")[1], d["dimension"]): d["gaps"][0]
-        for d in json.loads(text.stdout)["diagnoses"]
+        for d in json.loads(result.stdout)["diagnoses"]
     }
-    planted = result.pop(("biased", "race"))
+    planted = gaps.pop(("biased", "race"))
     assert (planted["a"], planted["b"], planted["verdict"]) == ("black", "white", "disparity")
     assert planted["gap"]["low"] < -0.6 < planted["gap"]["high"]
-    assert set(result) == {("biased", "gender"), ("unbiased", "race"), ("unbiased", "gender")}
-    for unplanted in result.values():
+    assert set(gaps) == {("biased", "gender"), ("unbiased", "race"), ("unbiased", "gender")}
+    for unplanted in gaps.values():
         assert unplanted["verdict"] == "inconclusive"
         assert unplanted["gap"]["low"] < 0 < unplanted["gap"]["high"]
     again = biaswatch(tmp_path, "demo")
@@ -86,15 +86,15 @@ def test_models_that_misbehave_end_as_recorded_outcomes_by_group(
     monkeypatch.setenv("BIASWATCH_SIMULATOR_PLANTS", json.dumps(plants))
     (tmp_path / "suite.yaml").write_text(SUITE)
     targets = [word for model in REASONS for word in ("--target", f"simulator:{model}")]
-    text = biaswatch(tmp_path, "run", str(tmp_path), *targets, "--json")
-    assert text.returncode == 3, text.stderr
-    outcome = json.loads(text.stdout)
+    result = biaswatch(tmp_path, "run", str(tmp_path), *targets, "--json")
+    assert result.returncode == 3, result.stderr
+    outcome = json.loads(result.stdout)
     assert outcome["run"]["state"] == "complete"
-    result = {
+    missing_reasons = {
         diagnosis["target"]: {g["group"]: g["missing_reasons"] for g in diagnosis["groups"]}
         for diagnosis in outcome["diagnoses"]
     }
-    assert result == {
+    assert missing_reasons == {
         f"simulator:{model}": {c: {f"no answer: {reason}": 2} for c in ("France", "Peru")}
         for model, reason in REASONS.items()
     }
@@ -136,7 +136,7 @@ def test_a_slip_is_one_sentence_with_code_2(
     (tmp_path / "bad.yaml").write_text(SUITE.replace("{concept: France}", "France", 1))
     (tmp_path / "broken.yaml").write_text("name: x\nprobes: }")
     (tmp_path / "absent.yaml").write_text(SUITE.replace("[vader, words]", "[regard]"))
-    text = biaswatch(tmp_path, "run", str(tmp_path / suite), "--target", target)
-    assert text.returncode == 2, text.stdout + text.stderr
-    assert sentence in text.stderr
-    assert "Traceback" not in text.stderr
+    result = biaswatch(tmp_path, "run", str(tmp_path / suite), "--target", target)
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert sentence in result.stderr
+    assert "Traceback" not in result.stderr

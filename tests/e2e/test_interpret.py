@@ -19,17 +19,17 @@ def biaswatch(state: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_table_is_interpreted_and_a_careless_report_is_caught(tmp_path: Path) -> None:
     table = ["interpret", "60", "140", "30", "170", "--groups", "men,women", "--json"]
-    text = biaswatch(tmp_path, *table, *BOTH)
-    assert text.returncode == 0, text.stderr
-    body = json.loads(text.stdout)
+    result = biaswatch(tmp_path, *table, *BOTH)
+    assert result.returncode == 0, result.stderr
+    body = json.loads(result.stdout)
     assert body.get("faults") == []
     assert (body.get("failed"), body.get("repairs")) == (False, 0)
     assert "The odds ratio of 2.429 shows more" in body["report"]
     assert (body["mean_of"], len(body["judgements"])) == (9, 9)
-    text = biaswatch(tmp_path, *table, "--target", "simulator:careless", "--judge",
+    result = biaswatch(tmp_path, *table, "--target", "simulator:careless", "--judge",
                      "simulator:strict")  # fmt: skip
-    assert text.returncode == 3
-    careless = json.loads(text.stdout)
+    assert result.returncode == 3
+    careless = json.loads(result.stdout)
     kinds = {"structure", "number", "slot", "claim", "attribution"}
     assert kinds <= {fault["kind"] for fault in careless["faults"]}
     assert (careless["failed"], careless["repairs"]) == (True, 2)
@@ -44,20 +44,22 @@ def test_a_board_gets_a_report_without_any_model_and_a_text_of_others_is_checked
 ) -> None:
     table = ["interpret", "60", "140", "30", "170", "--groups", "men,women"]
     page = tmp_path / "board.html"
-    message = biaswatch(tmp_path, *table, "--config", "profile=board", "-o", str(page))
-    assert message.returncode == 0, message.stderr
+    result = biaswatch(tmp_path, *table, "--config", "profile=board", "-o", str(page))
+    assert result.returncode == 0, result.stderr
     html = page.read_text("utf-8")
     assert "about 30 in 100 of men and about 15 in 100 of women" in html
     title, report, checks = (
         html.index(words) for words in ("<h1", "Comparison</h4>", "No judge was asked.")
     )
     assert title < report < checks
-    text = tmp_path / "text.md"
-    text.write_text("The odds ratio is 2.43. The relative risk is 2.43. Men fare better.", "utf-8")
-    judged = ["--report", str(text)]
-    message = biaswatch(tmp_path, *table, *judged, "--structure", "none", "--json")
-    assert message.returncode == 3, message.stderr
-    body = json.loads(message.stdout)
+    report_file = tmp_path / "text.md"
+    report_file.write_text(
+        "The odds ratio is 2.43. The relative risk is 2.43. Men fare better.", "utf-8"
+    )
+    judged = ["--report", str(report_file)]
+    result = biaswatch(tmp_path, *table, *judged, "--structure", "none", "--json")
+    assert result.returncode == 3, result.stderr
+    body = json.loads(result.stdout)
     assert [fault["kind"] for fault in body["faults"]] == ["place"]
     assert [item["number"] for item in body["unchecked"]] == [3]
     assert (body["calls"], body["judges"]) == (0, [])
@@ -65,16 +67,16 @@ def test_a_board_gets_a_report_without_any_model_and_a_text_of_others_is_checked
     empty.write_text("\n")
     refused = biaswatch(tmp_path, *table, "--report", str(empty))
     assert (refused.returncode, f"The report {empty} is empty" in refused.stderr) == (2, True)
-    message = biaswatch(tmp_path, *table, *judged, "-o", "report.odt")
-    assert message.returncode == 2
-    assert "must end in one of .md, .html" in message.stderr
+    result = biaswatch(tmp_path, *table, *judged, "-o", "report.odt")
+    assert result.returncode == 2
+    assert "must end in one of .md, .html" in result.stderr
 
 
 def test_a_missing_key_is_named_at_once(tmp_path: Path) -> None:
-    text = biaswatch(tmp_path, "interpret", "60", "140", "30", "170", "--groups", "men,women")
-    assert text.returncode == 3
-    assert "There is no key for openai-responses" in text.stderr
-    assert "Without a model, code writes a page: add --config profile=board." in text.stderr
+    result = biaswatch(tmp_path, "interpret", "60", "140", "30", "170", "--groups", "men,women")
+    assert result.returncode == 3
+    assert "There is no key for openai-responses" in result.stderr
+    assert "Without a model, code writes a page: add --config profile=board." in result.stderr
 
 
 @pytest.mark.slow
@@ -92,9 +94,9 @@ def test_judges_that_read_nothing_are_named_and_do_not_count(tmp_path: Path) -> 
     ]
     judges = ["approving", "guessing", "copying", "unbiased"]
     named = [word for judge in judges for word in ("--judge", f"simulator:{judge}")]
-    text = biaswatch(tmp_path, *table, "--json", "--target", "simulator:unbiased", *named)
-    assert text.returncode == 0, text.stderr
-    body = json.loads(text.stdout)
+    result = biaswatch(tmp_path, *table, "--json", "--target", "simulator:unbiased", *named)
+    assert result.returncode == 0, result.stderr
+    body = json.loads(result.stdout)
     fails = {
         judge["judge"]: {kind["reason"] for kind in judge["kinds"] if kind.get("reason")}
         for judge in body["judges"]
@@ -116,9 +118,9 @@ def test_judges_that_read_nothing_are_named_and_do_not_count(tmp_path: Path) -> 
 
 
 def test_the_demo_interprets_its_finding_and_a_run_can_be_interpreted_later(tmp_path: Path) -> None:
-    text = biaswatch(tmp_path, "demo", "--json")
-    assert text.returncode == 0, text.stderr
-    outcome = json.loads(text.stdout)
+    result = biaswatch(tmp_path, "demo", "--json")
+    assert result.returncode == 0, result.stderr
+    outcome = json.loads(result.stdout)
     [result] = outcome["interpretations"]
     assert result["about"] == "simulator:biased, rating: black against white"
     assert (result["faults"], result["mean_of"]) == ([], len(result["dimensions"]))

@@ -148,8 +148,8 @@ def test_labels_take_back_the_praise_of_a_judge_of_reports(tmp_path: Path) -> No
         done(command, "labels", "export", run_id, "-o", str(path), "--format", "jsonl")
         tasks = [json.loads(line) for line in path.read_text().splitlines()]
         assert "Dimension: limitations" in tasks[0]["question"]
-        text = [{**task, "value": 0.9 if OWNED in task["answer"] else 0.05} for task in tasks]
-        path.write_text("\n".join(map(json.dumps, text)))
+        labels = [{**task, "value": 0.9 if OWNED in task["answer"] else 0.05} for task in tasks]
+        path.write_text("\n".join(map(json.dumps, labels)))
         done(command, "labels", "import", run_id, str(path), "--person", "anna")
         [result] = json.loads(done(command, "labels", "show", run_id, "--json"))["corrections"]
     [group] = result["groups"]

@@ -25,9 +25,9 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
 
 
 def listed(command: CommandLine) -> dict[str, dict[str, object]]:
-    text = command("extractors", "list", "--json")
-    assert text.returncode == 0, text.stderr
-    return {load["name"]: load for load in json.loads(text.stdout)}
+    result = command("extractors", "list", "--json")
+    assert result.returncode == 0, result.stderr
+    return {load["name"]: load for load in json.loads(result.stdout)}
 
 
 def test_the_example_on_the_page_is_the_one_in_examples() -> None:
@@ -47,10 +47,8 @@ def test_the_page_can_be_followed_from_an_empty_folder(
                     until(lambda: "exclaims" in listed(command) or serving[0].poll() is not None)
                 elif kind == "console":
                     for line in text.splitlines():
-                        message = command(*shlex.split(line)[1:])
-                        assert message.returncode == 0, (
-                            f"{line}\n{message.stdout}\n{message.stderr}"
-                        )
+                        result = command(*shlex.split(line)[1:])
+                        assert result.returncode == 0, f"{line}\n{result.stdout}\n{result.stderr}"
                 elif name:
                     (tmp_path / name).write_text(text)
             [row] = [row for name, row in listed(command).items() if name == "exclaims"]
@@ -85,8 +83,8 @@ def test_back_filling_gives_an_old_run_what_a_new_extractor_reads(
         serving = command.start("extractors", "serve", "exclaims.py")
         try:
             until(lambda: "exclaims" in listed(command))
-            message = command("admin", "backfill", "exclaims", "--since", "2026-01-01")
-            assert "4 responses were sent" in message.stdout
+            result = command("admin", "backfill", "exclaims", "--since", "2026-01-01")
+            assert "4 responses were sent" in result.stdout
             until(lambda: features_of_exclaims(command) == 4)
         finally:
             serving.terminate()
@@ -116,8 +114,8 @@ def test_the_node_example_conforms(command: CommandLine, tmp_path: Path) -> None
         )
         try:
             until(lambda: "shouting" in listed(command))
-            text = command("extractors", "test", "shouting")
-            assert text.returncode == 0, text.stdout
+            result = command("extractors", "test", "shouting")
+            assert result.returncode == 0, result.stdout
         finally:
             node.terminate()
             assert node.wait(30) == 0
@@ -133,8 +131,8 @@ def test_the_go_example_conforms(command: CommandLine, tmp_path: Path) -> None:
         serving = subprocess.Popen([program], env={**os.environ, "NATS_URL": command.bus()})
         try:
             until(lambda: "asking" in listed(command))
-            text = command("extractors", "test", "asking")
-            assert text.returncode == 0, text.stdout
+            result = command("extractors", "test", "asking")
+            assert result.returncode == 0, result.stdout
         finally:
             serving.terminate()
             serving.wait()

@@ -76,9 +76,9 @@ def test_a_purged_unit_is_in_no_table_suite_stream_or_dead_letter(
         until(lambda: "nobody" in command("admin", "dead-letters", "list").stdout)
         assert in_the_store(command.state).count(PLANTED) > 4
         assert len([item for item in asyncio.run(on_the_bus(here["nats_url"])) if PLANTED in item])
-        text = command("admin", "purge", "--unit", UNIT, "--yes", "--json")
-        assert text.returncode == 0, text.stderr
-        body = json.loads(text.stdout)
+        result = command("admin", "purge", "--unit", UNIT, "--yes", "--json")
+        assert result.returncode == 0, result.stderr
+        body = json.loads(result.stdout)
         streamed = asyncio.run(on_the_bus(here["nats_url"]))
         assert [item[:200] for item in streamed if PLANTED in item] == []
         assert any(KEPT in item for item in streamed)

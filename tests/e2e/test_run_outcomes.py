@@ -59,8 +59,8 @@ def test_a_run_that_ends_without_all_its_answers_says_how_to_see_them(
         "200",
     )
     assert ran.returncode == 3
-    [text] = [line for line in ran.stdout.splitlines() if "biaswatch export" in line]
-    words = text.partition("biaswatch ")[2].split()
+    [line] = [line for line in ran.stdout.splitlines() if "biaswatch export" in line]
+    words = line.partition("biaswatch ")[2].split()
     file = tmp_path / words[-1]
     exported = command(*words[:-1], str(file))
     assert exported.returncode == 0, exported.stderr

@@ -63,9 +63,9 @@ def store(command: CommandLine) -> Iterator[Store]:
 
 
 def run(command: CommandLine, suite: str, *words: str) -> tuple[int, dict[str, object]]:
-    text = command("run", suite, "--target", "simulator:slow", "--json", *words)
-    assert "Traceback" not in text.stderr, text.stderr
-    return text.returncode, json.loads(text.stdout)["run"]
+    result = command("run", suite, "--target", "simulator:slow", "--json", *words)
+    assert "Traceback" not in result.stderr, result.stderr
+    return result.returncode, json.loads(result.stdout)["run"]
 
 
 def has_more_than(store: Store, answered: int) -> bool:
@@ -105,9 +105,9 @@ def test_a_cancelled_run_stops_asking_keeps_what_it_has_and_can_be_taken_up_agai
         until(lambda: store.records.count(Response) >= 2)
         [asked] = store.records.all(Run)
         assert command("stop", asked.id).returncode == 0
-        text, _ = going.communicate()
+        output, _ = going.communicate()
         assert going.returncode == 3
-        outcome = json.loads(text)
+        outcome = json.loads(output)
         assert outcome["run"]["state"] == "cancelled"
         missing = [g["missing_reasons"] for d in outcome["diagnoses"] for g in d["groups"]]
         assert all("did not arrive before the run closed" in reasons for reasons in missing)
@@ -151,9 +151,9 @@ def test_each_service_can_be_a_process_and_may_be_killed(
         until(lambda: children(platform.pid, "biaswatch.services.extractor.app"))
         for pid in children(platform.pid, "biaswatch.services.extractor.app"):
             os.kill(pid, signal.SIGKILL)
-        text, complaint = going.communicate()
+        output, complaint = going.communicate()
         assert going.returncode == 0, complaint
-        assert json.loads(text)["run"]["responses"] == PROBES
+        assert json.loads(output)["run"]["responses"] == PROBES
 
 
 @pytest.mark.parametrize("words", [(), pytest.param(("--processes",), marks=pytest.mark.slow)])
@@ -166,9 +166,9 @@ def test_a_run_goes_on_when_the_bus_dies(
         [bus] = children(platform.pid, "nats-server")
         os.kill(bus, signal.SIGKILL)
         until(lambda: set(children(platform.pid, "nats-server")) - {bus})
-        text, complaint = going.communicate()
+        output, complaint = going.communicate()
         assert going.returncode == 0, complaint
-        assert json.loads(text)["run"]["responses"] == PROBES
+        assert json.loads(output)["run"]["responses"] == PROBES
 
 
 def test_a_command_that_follows_a_run_outlives_the_gateway(
@@ -182,9 +182,9 @@ def test_a_command_that_follows_a_run_outlives_the_gateway(
             until(lambda: children(platform.pid, "biaswatch.services.gateway.app"))
             for pid in children(platform.pid, "biaswatch.services.gateway.app"):
                 os.kill(pid, signal.SIGKILL)
-        text, complaint = going.communicate()
+        output, complaint = going.communicate()
         assert going.returncode == 0, complaint
-        assert json.loads(text)["run"]["responses"] == PROBES
+        assert json.loads(output)["run"]["responses"] == PROBES
 
 
 def test_purging_a_run_leaves_its_numbers_and_none_of_its_words(
@@ -194,9 +194,9 @@ def test_purging_a_run_leaves_its_numbers_and_none_of_its_words(
     with command.up():
         before = run(command, suite)[1]
         run_id = str(before["run_id"])
-        text = command("admin", "purge", "--run", run_id, "--yes", "--json")
-        assert text.returncode == 0, text.stderr
-        assert json.loads(text.stdout)["messages"] == {"RESPONSES": PROBES}
+        result = command("admin", "purge", "--run", run_id, "--yes", "--json")
+        assert result.returncode == 0, result.stderr
+        assert json.loads(result.stdout)["messages"] == {"RESPONSES": PROBES}
         again = json.loads(command("show", run_id, "--json").stdout)
         assert again["run"]["responses"] == PROBES
         assert again["diagnoses"]
@@ -211,10 +211,10 @@ def test_a_purged_unit_is_in_no_suite_any_more_and_is_not_asked_again(
     command.set(BIASWATCH_SIMULATOR_PLANTS=json.dumps(QUICK))
     with command.up():
         run_id = str(run(command, suite)[1]["run_id"])
-        text = command("admin", "purge", "--unit", "p7", "--yes")
-        assert text.returncode == 0, text.stderr
-        assert "and 1 prompts from its suites" in text.stdout
-        assert "files outside" in text.stdout
+        result = command("admin", "purge", "--unit", "p7", "--yes")
+        assert result.returncode == 0, result.stderr
+        assert "and 1 prompts from its suites" in result.stdout
+        assert "files outside" in result.stdout
         again = json.loads(command("show", run_id, "--json").stdout)
         assert again["run"]["responses"] == PROBES
         refused = command("run", suite, "--target", "simulator:slow", "--config", "new=true")
@@ -231,10 +231,10 @@ def test_a_gateway_that_refuses_the_token_says_so_and_starts_nothing(
     command.set(BIASWATCH_GATEWAY_RUN_TOKEN="right")
     with command.up():
         for token in ("wrong", ""):
-            text = command("run", suite, "--target", "simulator:slow", "--token", token)
-            assert text.returncode == 2
-            assert "The gateway refuses the token. Set BIASWATCH_TOKEN" in text.stderr
-            assert "right" not in text.stderr + text.stdout
+            result = command("run", suite, "--target", "simulator:slow", "--token", token)
+            assert result.returncode == 2
+            assert "The gateway refuses the token. Set BIASWATCH_TOKEN" in result.stderr
+            assert "right" not in result.stderr + result.stdout
     assert store.records.count(Run) == 0
 
 
@@ -263,10 +263,10 @@ def test_a_gateway_that_refuses_the_token_says_so_and_starts_nothing(
 def test_a_slip_of_these_verbs_is_one_sentence(
     command: CommandLine, store: Store, words: list[str], sentence: str
 ) -> None:
-    text = command(*words)
-    assert text.returncode == 2
-    assert sentence in text.stderr
-    assert "Traceback" not in text.stderr
+    result = command(*words)
+    assert result.returncode == 2
+    assert sentence in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_a_run_whose_key_is_missing_can_be_cancelled_and_the_platform_starts_again(
@@ -277,9 +277,9 @@ def test_a_run_whose_key_is_missing_can_be_cancelled_and_the_platform_starts_aga
     text = f"name: small\nextractors: [words]\nprobes: [{probe}]\n"
     (tmp_path / "suite.yaml").write_text(text)
     with command.up():
-        message = command("run", str(tmp_path / "suite.yaml"), "--target", "openai:gpt-5-mini")
-        assert message.returncode in {2, 3}  # the platform ends, and lets go of who follows the run
-        assert "Traceback" not in message.stderr
+        result = command("run", str(tmp_path / "suite.yaml"), "--target", "openai:gpt-5-mini")
+        assert result.returncode in {2, 3}  # the platform ends, and lets go of who follows the run
+        assert "Traceback" not in result.stderr
     [run] = json.loads(command("runs", "--json").stdout)
     cancelled = command("stop", run["run_id"])
     assert cancelled.returncode == 0, cancelled.stderr

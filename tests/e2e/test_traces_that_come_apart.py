@@ -94,12 +94,12 @@ def pieces() -> list[list[Signal]]:
     at_ns = int(datetime.now(UTC).timestamp() * 1e9)
     spans = [make_span(n, at_ns=at_ns, attributes=NO_CONTENT) for n in range(CALLS)]
     asked = [make_event(n, "gen_ai.user.message", {"content": "Well?"}, 1) for n in range(CALLS)]
-    text = [
+    events = [
         make_event(n, "gen_ai.choice", {"message": {"content": LONG if n % 2 else SHORT}}, 2)
         for n in range(CALLS)
     ]
     luck, batches = random.Random(7), []
-    for kind in (spans, [*asked, *text]):
+    for kind in (spans, [*asked, *events]):
         mixed = luck.sample(kind, len(kind))
         batches += [mixed[start : start + 7] for start in range(0, len(mixed), 7)]
     return luck.sample([*batches, *batches[::3]], len([*batches, *batches[::3]]))

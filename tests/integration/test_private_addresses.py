@@ -168,5 +168,5 @@ async def test_one_private_address_among_public_ones_is_enough_to_refuse(
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (item, 80)) for item in result]
 
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", lookup)
-    text = [await way("http://both.example/x", ()) for way in WAYS.values()]
-    assert text == [REFUSED] * len(WAYS)
+    results = [await way("http://both.example/x", ()) for way in WAYS.values()]
+    assert results == [REFUSED] * len(WAYS)

@@ -94,9 +94,9 @@ async def test_the_models_are_listed(client: openai.AsyncOpenAI) -> None:
 
 
 async def test_many_at_once_get_the_answers_each_gets_alone(client: openai.AsyncOpenAI) -> None:
-    message = [f"Tell me about road {i}." for i in range(30)]
-    together = await asyncio.gather(*(words(client, text) for text in message))
-    alone = [await words(client, text) for text in reversed(message)]
+    prompts = [f"Tell me about road {i}." for i in range(30)]
+    together = await asyncio.gather(*(words(client, prompt) for prompt in prompts))
+    alone = [await words(client, prompt) for prompt in reversed(prompts)]
     assert together == alone[::-1]
 
 

@@ -78,16 +78,16 @@ def by_opentelemetry() -> list[dict[str, Any]]:
     _logs.set_logger_provider(loggers)
     instrumentor().instrument(tracer_provider=tracers, logger_provider=loggers)
     client, tracer = openai.OpenAI(base_url=MODEL_URL, api_key="none"), tracers.get_tracer("app")
-    text = []
+    answers = []
     for n in range(CALLS):
         held = baggage.set_baggage("biaswatch.group.gender", gender(n))
         token = context.attach(baggage.set_baggage("user.id", f"u-{n}", held))
         with tracer.start_as_current_span("handle"):
-            text.append(ask(client, n))
+            answers.append(ask(client, n))
         context.detach(token)
     tracers.shutdown()
     loggers.shutdown()
-    return text
+    return answers
 
 
 def by_langfuse() -> list[dict[str, Any]]:
@@ -102,16 +102,16 @@ def by_langfuse() -> list[dict[str, Any]]:
     else:
         exporter = OTLPSpanExporter(f"{COLLECTOR}/v1/traces", headers=HEADERS)
         observed = Langfuse(public_key="pk", secret_key="sk", span_exporter=exporter)
-    client, text = OpenAI(base_url=MODEL_URL, api_key="none"), []
+    client, answers = OpenAI(base_url=MODEL_URL, api_key="none"), []
     for n in range(CALLS):
         with (
             observed.start_as_current_observation(name="handle", as_type="span"),
             propagate_attributes(user_id=f"u-{n}", metadata={"gender": gender(n)}),
         ):
-            text.append(ask(client, n))
+            answers.append(ask(client, n))
     observed.flush()
     observed.shutdown()
-    return text
+    return answers
 
 
 ASKING: dict[str, Callable[[], list[dict[str, Any]]]] = {

@@ -37,14 +37,14 @@ async def test_answers_of_the_example_application_are_exchanges_with_unit_and_gr
     model: str, collector: Collector, bus: ProvisionedBus, tmp_path: Path
 ) -> None:
     port, folder = free_port("127.0.0.1"), ROOT / "examples" / "fastapi"
-    message = {
+    variables = {
         "OPENAI_BASE_URL": model, "OPENAI_API_KEY": "none", "MODEL": "biased",
         "OTEL_SERVICE_NAME": "support", "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
         "OTEL_EXPORTER_OTLP_HEADERS": "Authorization=Bearer%20sender",
     }  # fmt: skip
     process = await asyncio.create_subprocess_exec(
         PYTHON, "-m", "uvicorn", "app:app", "--port", str(port),
-        cwd=folder, env={**os.environ, **message}, stdout=sys.stderr,
+        cwd=folder, env={**os.environ, **variables}, stdout=sys.stderr,
     )  # fmt: skip
     try:
         answers: dict[str, str] = {}

@@ -137,9 +137,9 @@ async def asked(kind: str, model: str, collector: str) -> list[dict[str, Any]]:
         python, calls, kind, model, collector, str(CALLS),
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
-    text, wrong = await process.communicate()
+    output, wrong = await process.communicate()
     assert process.returncode == 0, wrong.decode()[-2000:]
-    calls_made: list[dict[str, Any]] = json.loads(text.decode().strip().splitlines()[-1])
+    calls_made: list[dict[str, Any]] = json.loads(output.decode().strip().splitlines()[-1])
     return calls_made
 
 
@@ -151,14 +151,14 @@ def text_of(call: dict[str, Any]) -> str:
 async def test_each_call_is_one_exchange_with_text_model_unit_and_group(
     kind: str, model: str, collector: Collector, bus: ProvisionedBus
 ) -> None:
-    text = await asked(kind, model, collector.url)
+    calls = await asked(kind, model, collector.url)
     await collector.join()
     taken = ReceivedRecords()
     bus.work(Stage("gateway", Exchange, taken.handle))
     await taken.wait_for(CALLS)
     records = sorted(taken.records, key=lambda record: int(record.unit_id.removeprefix("u-")))
     assert [item.unit_id for item in records] == [f"u-{n}" for n in range(CALLS)]
-    assert [item.text for item in records] == [text_of(item) for item in text]
+    assert [item.text for item in records] == [text_of(item) for item in calls]
     assert {item.model for item in records} == {"biased"}
     assert [item.groups["gender"] for item in records] == ["male", "female"] * (CALLS // 2)
     questions = [[item.content for item in one.asked] for one in records]

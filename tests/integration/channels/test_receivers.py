@@ -81,10 +81,12 @@ async def test_a_monitors_webhook_gets_numbers_an_escaped_sentence_and_a_link(
     sent = await to_monitor(channels, receiver.url, comparison_key="x.<script>:g:a-b")
     assert sent == Delivered()
     [(_, _, body)] = receiver.posted
-    text = json.loads(body)
-    assert "<script>" not in text["text"]
-    assert "webhook" not in text["alarm"]
-    assert text["link"] == f"https://bias.example/monitors/coasts/alarms#{text['alarm']['id']}"
+    payload = json.loads(body)
+    assert "<script>" not in payload["text"]
+    assert "webhook" not in payload["alarm"]
+    assert (
+        payload["link"] == f"https://bias.example/monitors/coasts/alarms#{payload['alarm']['id']}"
+    )
 
 
 async def test_a_monitors_webhook_reaches_no_private_address_unless_the_operator_names_it(

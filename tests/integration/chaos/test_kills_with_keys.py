@@ -35,8 +35,8 @@ async def test_the_rest_is_exact_while_a_target_refuses_its_key(
     unauthorized = replying(lambda _: (401, {"error": {"message": "Incorrect key."}}))
     with model_server(unauthorized) as address:
         refusing = parse_target(f"openai:m@{address}")
-        text = await kill_and_compare(study, refusing, store_url, tmp_path, duration_s)
-    print(text)
+        summary = await kill_and_compare(study, refusing, store_url, tmp_path, duration_s)
+    print(summary)
 
 
 async def kill_and_compare(

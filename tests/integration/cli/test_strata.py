@@ -53,15 +53,15 @@ def test_bbq_concludes_its_scores_and_passes_no_gate_because_no_groups_are_compa
 ) -> None:
     target = f"replay:{tmp_path / 'answers.jsonl'}"
     run = ("run", str(tmp_path / "suite"), "--target", target, "--judge", "none")
-    text = bbq(*run, "--fail-on", "disparity")
-    assert text.returncode == 3, text.stderr
-    assert "Nothing was measured. No two groups were compared." in text.stderr
-    assert "disparity" not in text.stdout
-    together = " ".join(text.stdout.split())
+    result = bbq(*run, "--fail-on", "disparity")
+    assert result.returncode == 3, result.stderr
+    assert "Nothing was measured. No two groups were compared." in result.stderr
+    assert "disparity" not in result.stdout
+    output = " ".join(result.stdout.split())
     scores = "Regions: bias score 100.0 [the contexts do not differ] where the context leaves it"
-    assert scores in together
-    assert "accuracy 0.0 [the contexts do not differ] % and 100.0 [" in together
-    run_id = text.stdout.split("Run ")[1][:32]
+    assert scores in output
+    assert "accuracy 0.0 [the contexts do not differ] % and 100.0 [" in output
+    run_id = result.stdout.split("Run ")[1][:32]
     report = bbq("report", run_id, "--figures", str(tmp_path / "figures")).stdout
     assert report.index("## What was found") < report.index("bias score 100.0")
     assert "by condition (a stratum)" in report
@@ -99,16 +99,16 @@ def test_a_dimension_that_a_suite_declares_as_a_stratum_gets_no_verdict(tmp_path
         return command("run", str(path), "--target", target, "--fail-on", "disparity", "--json")
 
     assert run([]).returncode == 1
-    text = run(["level"])
-    assert text.returncode == 0, text.stderr
-    result = {
-        diagnosis["dimension"]: diagnosis for diagnosis in json.loads(text.stdout)["diagnoses"]
+    result = run(["level"])
+    assert result.returncode == 0, result.stderr
+    diagnoses = {
+        diagnosis["dimension"]: diagnosis for diagnosis in json.loads(result.stdout)["diagnoses"]
     }
-    assert [len(result[name]["gaps"]) for name in ("race", "level")] == [1, 0]
-    assert (result["race"]["stratum"], result["level"]["stratum"]) == (False, True)
-    means = {group["group"]: group["mean"]["value"] for group in result["level"]["groups"]}
+    assert [len(diagnoses[name]["gaps"]) for name in ("race", "level")] == [1, 0]
+    assert (diagnoses["race"]["stratum"], diagnoses["level"]["stratum"]) == (False, True)
+    means = {group["group"]: group["mean"]["value"] for group in diagnoses["level"]["groups"]}
     assert means == {"easy": 3.5, "hard": 1.5}
-    run_id = json.loads(text.stdout)["run"]["run_id"]
+    run_id = json.loads(result.stdout)["run"]["run_id"]
     table = json.loads(command("diagnose", run_id, "--json").stdout)
     assert {row["dimension"] for row in table["comparisons"]} == {"race"}
     wrong = run(["age"])

@@ -72,9 +72,9 @@ def test_a_slip_is_one_sentence_and_writes_nothing(
     biaswatch: CommandLine, tmp_path: Path, words: tuple[str, ...], sentence: str
 ) -> None:
     file = tmp_path / "tokens.yaml"
-    message = biaswatch("admin", "tokens", *words, "--file", str(file))
-    assert (message.returncode, message.stderr.count("\n"), file.exists()) == (2, 1, False)
-    assert sentence in message.stderr
+    result = biaswatch("admin", "tokens", *words, "--file", str(file))
+    assert (result.returncode, result.stderr.count("\n"), file.exists()) == (2, 1, False)
+    assert sentence in result.stderr
 
 
 @pytest.mark.parametrize(

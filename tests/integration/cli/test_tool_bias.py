@@ -27,9 +27,9 @@ def command(tmp_path: Path) -> CommandLine:
 def test_a_calibration_stands_beside_the_gaps_that_are_found_afterwards(
     command: CommandLine, tmp_path: Path
 ) -> None:
-    text = command("extractors", "bias", "vader", "--json")
-    assert text.returncode == 0, text.stderr
-    [known] = [g for g in json.loads(text.stdout)["gaps"] if g["dimension"] == "wealth"]
+    result = command("extractors", "bias", "vader", "--json")
+    assert result.returncode == 0, result.stderr
+    [known] = [g for g in json.loads(result.stdout)["gaps"] if g["dimension"] == "wealth"]
     assert (known["a"], known["b"]) == ("rich", "poor")
     assert known["gap"]["value"] > 0
     (tmp_path / "wealth.yaml").write_text(SUITE)
@@ -46,8 +46,8 @@ def test_a_calibration_stands_beside_the_gaps_that_are_found_afterwards(
 def test_names_of_ones_own_are_calibrated_and_a_lone_one_is_a_sentence(
     command: CommandLine,
 ) -> None:
-    text = command("extractors", "bias", "words", "--group", "region=north, south", "--json")
-    gaps = json.loads(text.stdout)["gaps"]
+    result = command("extractors", "bias", "words", "--group", "region=north, south", "--json")
+    gaps = json.loads(result.stdout)["gaps"]
     assert {(g["dimension"], g["a"], g["b"]) for g in gaps} == {("region", "north", "south")}
     wrong = command("extractors", "bias", "words", "--group", "region=north")
     assert wrong.returncode == 2

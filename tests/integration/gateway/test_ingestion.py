@@ -165,8 +165,8 @@ async def test_reply_api_status_page_and_metric_say_the_same_of_what_nobody_watc
         answers = [{**ANSWER, "id": f"{batch}-{n}"} for n in range(batch)]
         reply = await post(api, *answers)
         assert f"These {batch} answers are counted as unwatched" in reply.json()["detail"]
-    [message] = (await api.get("/v1/unwatched", headers=READER)).json()
-    assert (message["source"], message["answers"]) == ("support", 12)
+    [unwatched] = (await api.get("/v1/unwatched", headers=READER)).json()
+    assert (unwatched["source"], unwatched["answers"]) == ("support", 12)
     status = (await api.get("/v1/status", headers=READER)).json()
     assert status["unwatched"] == {"support": 12}
     page = (await api.get("/traffic", headers=READER)).text
@@ -222,12 +222,12 @@ async def test_a_live_system_may_publish_plain_json_on_the_bus(
     bus: ProvisionedBus, store: Store
 ) -> None:
     store.records.write([make_traffic_monitor()])
-    text = {
+    exchange = {
         "at": "2026-01-02T03:04:05Z", "said_at": "2026-01-02T03:04:05Z", "purpose": "production",
         "source": "support", "key": "k", "text": "Yes.", "unit_id": "u",
     }  # fmt: skip
     subject = "bias.v1.exchange.default.production.support"
-    await bus.publisher.publish_copy(subject, json.dumps(text).encode(), {})
+    await bus.publisher.publish_copy(subject, json.dumps(exchange).encode(), {})
     stage = ingesting(store)
     bus.work(stage)
     await bus.settled(stage)
@@ -302,8 +302,8 @@ async def test_a_window_is_listed_among_the_runs_with_the_answers_it_has(
 ) -> None:
     monitor = make_traffic_monitor()
     store.records.write([monitor])
-    text = ExchangeIngestion(store, now=lambda: AT)([make_exchange(n) for n in range(3)])
-    store.records.write([*text, window_run(monitor, window_at(AT, 3600), AT, round_=0)])
+    records = ExchangeIngestion(store, now=lambda: AT)([make_exchange(n) for n in range(3)])
+    store.records.write([*records, window_run(monitor, window_at(AT, 3600), AT, round_=0)])
     [listed] = (await api.get("/v1/runs?purpose=production", headers=READER)).json()
     assert (listed["suite"], listed["targets"]) == ("support", ["traffic:support"])
     assert (listed["probes"], listed["responses"]) == (3, 3)

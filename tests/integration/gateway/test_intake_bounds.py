@@ -274,10 +274,10 @@ def test_tenants_with_the_same_keys_do_not_change_one_anothers_sendings(tmp_path
         def take(tenant: str) -> None:
             scoped = store.scoped(lambda: Scope(tenant=tenant))
             intake = signal_intake(scoped, GatewaySettings())
-            text = {"index": 0, "message": {"content": "x"}}
+            choice = {"index": 0, "message": {"content": "x"}}
             at_ns = int(moment.timestamp() * 1e9)
             intake.accept([make_span(1, at_ns=at_ns, attributes=apart)])
-            intake.accept([make_event(1, "gen_ai.choice", text, at_ns)])
+            intake.accept([make_event(1, "gen_ai.choice", choice, at_ns)])
 
         take(OTHERS)
         alone = joined_of(store, moment + MAX_WAIT).settled().exchanges

@@ -93,8 +93,8 @@ def write_judged(store: Store) -> Run:
     for number in range(PAIRS):
         brief = make_brief(run_id=run.id, nonce=str(number))
         score = DimensionScore(dimension="limitations", mean=0.5, scored=1, asked=1)
-        message = {"brief_id": brief.id, "run_id": run.id, "dimensions": (score,)}
-        result += [brief, make_evaluation(**message, report=f"{SAID} in report {number}")]
+        fields = {"brief_id": brief.id, "run_id": run.id, "dimensions": (score,)}
+        result += [brief, make_evaluation(**fields, report=f"{SAID} in report {number}")]
     store.records.write(result)
     return run
 

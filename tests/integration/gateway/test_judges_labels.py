@@ -87,12 +87,12 @@ def judged(store: Store, tmp_path: Path) -> JudgedRun:
         id_ = derived_id("pair", number)
         truth[id_] = float(rng.random() < 0.8)
         missed = 0.35 if category == "Age" else 0.0
-        text = bool(truth[id_]) and rng.random() >= missed
+        value = bool(truth[id_]) and rng.random() >= missed
         verdicts.append(
             make_verdict(
                 run_id=run.id, pair_id=id_, set_id=sets[number % len(sets)],
                 target=probes[0].target.name, facts={"category": category},
-                corrected={"own_a": Finding(value=text, verdicts=1)}, flags={},
+                corrected={"own_a": Finding(value=value, verdicts=1)}, flags={},
             )
         )  # fmt: skip
     store.records.write(verdicts)
@@ -165,8 +165,10 @@ def test_pairs_are_not_drawn_while_judges_are_still_asked(store: Store, judged: 
         nonce="judged", judging=Judging(controls=False),
     )  # fmt: skip
     probe = next(iter(probes_of(request, SUITE, AT)))
-    text = {"corrected": {"own_a": Finding(value=True, verdicts=1)}, "flags": {}}
-    first = make_verdict(run_id=request.id, set_id=probe.set_id, target=probe.target.name, **text)
+    judgements = {"corrected": {"own_a": Finding(value=True, verdicts=1)}, "flags": {}}
+    first = make_verdict(
+        run_id=request.id, set_id=probe.set_id, target=probe.target.name, **judgements
+    )
     store.records.write([request, first])
     gathers = store.gathers(RUN_GATHER)
     gathers.expect(request.id, ["item"], deadline=AT + timedelta(days=1), now=AT)

@@ -264,12 +264,12 @@ async def test_a_span_and_its_log_events_in_several_batches_are_one_exchange(
 ) -> None:
     span = make_span(1, at_ns=now_ns(), attributes=NO_CONTENT)
     request = make_event(1, "gen_ai.user.message", {"content": "I am eva@example.org."}, 1)
-    text = make_event(1, "gen_ai.choice", {"index": 0, "message": {"content": "Hello."}}, 2)
+    event = make_event(1, "gen_ai.choice", {"index": 0, "message": {"content": "Hello."}}, 2)
     batches = [
         ("traces", span),
-        ("logs", text),
+        ("logs", event),
         ("logs", request),
-        ("logs", text),
+        ("logs", event),
         ("traces", span),
     ]
     for where, signal in batches if spans_first else reversed(batches):
@@ -370,8 +370,8 @@ async def test_parts_that_arrive_while_a_trace_is_joined_are_kept(
 async def test_events_whose_span_never_comes_are_an_answer_without_a_user(
     api: httpx2.AsyncClient, bus: ProvisionedBus, store: Store, join: Any
 ) -> None:
-    text = make_event(1, "gen_ai.choice", {"index": 0, "message": {"content": "x"}}, now_ns())
-    await send(api, text, where="logs")
+    event = make_event(1, "gen_ai.choice", {"index": 0, "message": {"content": "x"}}, now_ns())
+    await send(api, event, where="logs")
     await send(api, make_span(2, at_ns=now_ns(), attributes=NO_CONTENT))  # capture is off
     assert await join(SETTLE_TIME) == 0
     assert await join(MAX_WAIT) == 1
@@ -382,8 +382,8 @@ async def test_a_second_joining_before_the_removal_is_the_same_sending(
     api: httpx2.AsyncClient, store: Store, settings: GatewaySettings
 ) -> None:
     await send(api, make_span(8, at_ns=now_ns(), attributes=NO_CONTENT))
-    text = make_event(8, "gen_ai.choice", {"index": 0, "message": {"content": "x"}}, now_ns())
-    await send(api, text, where="logs")
+    event = make_event(8, "gen_ai.choice", {"index": 0, "message": {"content": "x"}}, now_ns())
+    await send(api, event, where="logs")
     later = datetime.now(UTC) + 2 * MAX_WAIT
     answers = AnswerJoiner(store, lambda item: signal_intake(item, settings), now=lambda: later)
     for span in agent_trace():
@@ -431,8 +431,8 @@ async def test_an_answer_that_came_apart_and_nobody_watches_is_counted_once_by_t
 ) -> None:
     billing = {"service.name": "billing"}
     await send(api, make_span(1, at_ns=now_ns(), attributes=NO_CONTENT, resource=billing))
-    text = make_event(1, "gen_ai.choice", {"index": 0, "message": {"content": "x"}}, now_ns())
-    await send(api, replace(text, resource=billing), where="logs")
+    event = make_event(1, "gen_ai.choice", {"index": 0, "message": {"content": "x"}}, now_ns())
+    await send(api, replace(event, resource=billing), where="logs")
     later = datetime.now(UTC) + MAX_WAIT
     gateways = [
         AnswerJoiner(store, lambda item: signal_intake(item, settings), now=lambda: later)

@@ -56,10 +56,10 @@ async def said_until_closed(port: int, sent: bytes, drip: bytes = b"") -> bytes:
                 await asyncio.sleep(0.02)
 
     drops = asyncio.create_task(dripping())
-    text = bytearray()
+    received = bytearray()
     try:
         while part := await reader.read(65536):
-            text += part
+            received += part
     except ConnectionError:
         pass  # cut, after what it said
     finally:
@@ -67,22 +67,22 @@ async def said_until_closed(port: int, sent: bytes, drip: bytes = b"") -> bytes:
         writer.close()
         with suppress(ConnectionError):
             await writer.wait_closed()
-    return bytes(text)
+    return bytes(received)
 
 
 async def test_heads_that_never_end_are_closed(store: Store) -> None:
     async with gateway(store, header_s=SHORT_S) as port:
         begun = [b"", b"GET / HTTP/1.1\r\n", b"GET /v1/runs HTTP/1.1\r\nHost: localhost\r\nX: "]
         waiting = [said_until_closed(port, item, b"x") for item in begun for _ in range(MANY)]
-        for text in await asyncio.gather(*waiting, said_until_closed(port, b"")):
-            assert b"200" not in text
+        for response in await asyncio.gather(*waiting, said_until_closed(port, b"")):
+            assert b"200" not in response
 
 
 async def test_a_second_head_that_never_ends_is_closed_too(store: Store) -> None:
     whole = b"GET /v1/runs HTTP/1.1\r\nHost: localhost\r\n\r\n"
     async with gateway(store, header_s=SHORT_S) as port:
-        text = await said_until_closed(port, whole + b"GET / HTTP/1.1\r\nX: ", b"x")
-    assert text.count(b"HTTP/1.1 200") == 1
+        response = await said_until_closed(port, whole + b"GET / HTTP/1.1\r\nX: ", b"x")
+    assert response.count(b"HTTP/1.1 200") == 1
 
 
 async def test_bodies_of_a_byte_at_a_time_are_refused_with_a_sentence(store: Store) -> None:
@@ -91,21 +91,21 @@ async def test_bodies_of_a_byte_at_a_time_are_refused_with_a_sentence(store: Sto
     async with gateway(store, body_s=SHORT_S) as port:
         waiting = [said_until_closed(port, long, b" ") for _ in range(MANY)]
         waiting += [said_until_closed(port, chunked, b"1\r\n \r\n") for _ in range(MANY)]
-        for text in await asyncio.gather(*waiting):
-            assert b"HTTP/1.1 408" in text
-            assert b"did not come within the time" in text
+        for response in await asyncio.gather(*waiting):
+            assert b"HTTP/1.1 408" in response
+            assert b"did not come within the time" in response
         # An honest client is served all the while.
-        text = await said_until_closed(
+        response = await said_until_closed(
             port, b"GET /v1/runs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
         )
-    assert b"HTTP/1.1 200" in text
+    assert b"HTTP/1.1 200" in response
 
 
 async def test_a_body_that_goes_on_after_its_answer_is_cut(store: Store) -> None:
     foreign = HEAD.replace(b"localhost", b"elsewhere.example") + b"Content-Length: 1000000\r\n\r\n"
     async with gateway(store) as port:
-        text = await said_until_closed(port, foreign, b" ")
-    assert b"HTTP/1.1 403" in text
+        response = await said_until_closed(port, foreign, b" ")
+    assert b"HTTP/1.1 403" in response
 
 
 async def test_an_endless_body_without_a_token_is_refused(store: Store) -> None:
@@ -113,11 +113,11 @@ async def test_an_endless_body_without_a_token_is_refused(store: Store) -> None:
     runs = chunked.replace(b"/v1/suites", b"/v1/runs")
     piece = b"4000\r\n" + b" " * 0x4000 + b"\r\n"
     async with gateway(store, token="secret") as port:
-        text = await said_until_closed(port, runs, piece)
-        assert b"HTTP/1.1 413" in text
+        response = await said_until_closed(port, runs, piece)
+        assert b"HTTP/1.1 413" in response
         # A suite is read as it comes, so the token is looked at before any of it.
         assert b"HTTP/1.1 401" in await said_until_closed(port, chunked, piece)
-    assert b"too much without a token" in text
+    assert b"too much without a token" in response
 
 
 async def test_a_response_that_nobody_reads_is_given_up(store: Store) -> None:
@@ -158,12 +158,12 @@ async def test_half_heads_beyond_the_bound_make_room_for_whole_requests(
         half = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3 * MANY)]
         for _, writer in half:
             writer.write(b"GET / HTTP/1.1\r\nX: ")
-        text = await said_until_closed(
+        response = await said_until_closed(
             port, b"GET /v1/runs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
         )
         for _, writer in half:
             writer.close()
-    assert b"HTTP/1.1 200" in text
+    assert b"HTTP/1.1 200" in response
 
 
 async def test_bodies_that_never_end_make_room_for_whole_requests(
@@ -174,12 +174,12 @@ async def test_bodies_that_never_end_make_room_for_whole_requests(
         slow = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2 * MANY)]
         for _, writer in slow:
             writer.write(HEAD + b"Content-Length: 1000000\r\n\r\n{")
-        text = await said_until_closed(
+        response = await said_until_closed(
             port, b"GET /v1/runs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
         )
         for _, writer in slow:
             writer.close()
-    assert b"HTTP/1.1 200" in text
+    assert b"HTTP/1.1 200" in response
 
 
 async def test_a_connection_beyond_the_bound_is_refused_with_a_sentence(
@@ -200,9 +200,9 @@ async def test_a_connection_beyond_the_bound_is_refused_with_a_sentence(
         for _, writer in held:
             writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
             await begun.acquire()
-        text = await said_until_closed(port, b"")
+        response = await said_until_closed(port, b"")
         over.set()
         for _, writer in held:
             writer.close()
-    assert b"HTTP/1.1 503" in text
-    assert b"Too many connections are open" in text
+    assert b"HTTP/1.1 503" in response
+    assert b"Too many connections are open" in response

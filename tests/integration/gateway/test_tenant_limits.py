@@ -98,9 +98,9 @@ async def test_a_tenant_with_all_its_monitors_may_change_them_and_delete_one_for
         for name in ("one", "two"):
             assert (await callers.post("/v1/monitors", {**MONITOR, "name": name}))[0] == 200
         assert (await callers.post("/v1/monitors/one/pause"))[0] == 202
-        status, text = await callers.post("/v1/monitors", {**MONITOR, "name": "three"})
+        status, body = await callers.post("/v1/monitors", {**MONITOR, "name": "three"})
         assert status == 422
-        assert text["detail"].startswith("The tenant hiring has 2 monitors, and 2 are allowed.")
+        assert body["detail"].startswith("The tenant hiring has 2 monitors, and 2 are allowed.")
         changed = {**MONITOR, "name": "one", "cadence": "1d"}
         assert (await callers.post("/v1/monitors", changed))[0] == 200
         rest = await callers.post("/v1/monitors", {**MONITOR, "name": "three"}, TENANTS[1])
@@ -129,13 +129,13 @@ async def test_a_tenant_with_all_its_runs_under_way_may_ask_for_them_again_and_w
     async with gateway(bus, store, tmp_path, gateway_runs_under_way=2) as callers:
         ids = []
         for repeats in (1, 2):
-            status, text = await callers.post("/v1/runs", {**RUN, "repeats": repeats})
+            status, body = await callers.post("/v1/runs", {**RUN, "repeats": repeats})
             assert status == 201
-            ids.append(text["run"]["id"])
+            ids.append(body["run"]["id"])
         third = {**RUN, "repeats": 3}
-        status, text = await callers.post("/v1/runs", third)
+        status, body = await callers.post("/v1/runs", third)
         assert status == 422
-        assert text["detail"].startswith("2 runs of the tenant hiring are under way, and 2 may be")
+        assert body["detail"].startswith("2 runs of the tenant hiring are under way, and 2 may be")
         assert (await callers.post("/v1/runs", {**RUN, "repeats": 2}))[0] == 201
         assert (await callers.post("/v1/runs", third, TENANTS[1]))[0] == 201
         gathers, later = store.gathers(RUN_GATHER), NOW + timedelta(hours=1)
@@ -158,9 +158,9 @@ async def test_a_tenant_with_all_its_suites_may_send_them_again_and_no_other_one
             for name in ("rivers", "lakes")
         )
         assert (await callers.post("/v1/suites", second))[0] == 200
-        status, text = await callers.post("/v1/suites", third)
+        status, body = await callers.post("/v1/suites", third)
         assert status == 422
-        assert text["detail"].startswith("The tenant hiring has 2 suites, as many as are allowed.")
+        assert body["detail"].startswith("The tenant hiring has 2 suites, as many as are allowed.")
         assert (await callers.post("/v1/suites", second))[0] == 200
         assert (await callers.post("/v1/suites", third, TENANTS[1]))[0] == 200
         assert len(store.suites.latest(10)) == 3

@@ -568,7 +568,7 @@ async def test_whatever_starts_changes_or_ends_something_is_in_the_audit_trail(
         seen = len(list(gateway.store.audit.all()))
         status, text = await gateway.ask(route, who)
         added = [item for item in gateway.store.audit.all() if item.number > seen]
-        message = [(item.action, item.actor, item.tenant, item.failure) for item in added]
-        if message[-1:] != [(request.action, who, OURS, None)] or not added[-1].source:
-            missing.append((route, status, text, message))
+        entries = [(item.action, item.actor, item.tenant, item.failure) for item in added]
+        if entries[-1:] != [(request.action, who, OURS, None)] or not added[-1].source:
+            missing.append((route, status, text, entries))
     assert missing == []

@@ -429,11 +429,11 @@ async def test_a_run_stops_at_its_budget_and_goes_on_with_more(
     run_id = probe_of().run_id
     store.calls.allow(run_id, budget)
     ask = ask_of(store, model)
-    message: list[Record] = []
+    records: list[Record] = []
     for number in range(5):
-        message += await ask(probe_of(number))
-    assert [type(item) for item in message] == [Response, Response, Cancellation]
-    stop = message[-1]
+        records += await ask(probe_of(number))
+    assert [type(item) for item in records] == [Response, Response, Cancellation]
+    stop = records[-1]
     assert isinstance(stop, Cancellation)
     assert (stop.reason, stop.run_id, stop.ends(probe_of(4))) == ("budget_spent", run_id, True)
     store.records.write([stop])
@@ -517,10 +517,10 @@ async def test_a_probe_whose_outcome_is_always_lost_is_paid_so_often_and_no_more
     store: Store,
 ) -> None:
     model = Scripted(lambda _: CallFailed(Failure.GARBAGE, "No JSON.", tokens=(None, None)))
-    message = [await one(ask_of(store, model), probe_of()) for _ in range(5)]
-    assert [item.reason for item in message] == ["garbage"] * 3 + ["calls_used_up"] * 2
+    responses = [await one(ask_of(store, model), probe_of()) for _ in range(5)]
+    assert [item.reason for item in responses] == ["garbage"] * 3 + ["calls_used_up"] * 2
     assert len(model.calls) == 3 * 3
-    spending = store.calls.spending([message[0].run])[message[0].run]
+    spending = store.calls.spending([responses[0].run])[responses[0].run]
     assert spending.unknown_tokens == 3 * 3
 
 
@@ -545,8 +545,8 @@ REJECTION = CallFailed(Failure.BAD_REQUEST, 'The provider answered HTTP 404: "No
 
 
 async def asked_together(ask: Ask, probes: int, **fields: Any) -> list[Record]:
-    message = await asyncio.gather(*(ask(probe_of(n, **fields)) for n in range(probes)))
-    return [record for records in message for record in records]
+    outcomes = await asyncio.gather(*(ask(probe_of(n, **fields)) for n in range(probes)))
+    return [record for records in outcomes for record in records]
 
 
 async def test_a_run_whose_first_calls_are_rejected_stops_with_the_providers_words(
@@ -554,9 +554,9 @@ async def test_a_run_whose_first_calls_are_rejected_stops_with_the_providers_wor
 ) -> None:
     model = Scripted(lambda _: REJECTION)
     ask = ask_of(store, model, held_s=PATIENCE_S)
-    message = await asked_together(ask, 200)
-    assert [type(item) for item in message] == [Cancellation]
-    [stop] = message
+    records = await asked_together(ask, 200)
+    assert [type(item) for item in records] == [Cancellation]
+    [stop] = records
     assert isinstance(stop, Cancellation)
     assert (stop.reason, stop.detail) == ("provider_errors", REJECTION.detail)
     assert stop.ends(probe_of(199))
@@ -570,40 +570,40 @@ async def test_a_stopped_run_that_is_taken_up_again_asks_what_was_rejected(store
     [stop] = await asked_together(ask, 40)
     store.records.write([stop])
     outcomes[0] = says("Long.")  # type: ignore[call-overload]
-    message = await asked_together(ask, 40, at=AT + timedelta(seconds=5))
-    assert [item.text for item in message if isinstance(item, Response)] == ["Long."] * 40
+    records = await asked_together(ask, 40, at=AT + timedelta(seconds=5))
+    assert [item.text for item in records if isinstance(item, Response)] == ["Long."] * 40
 
 
 async def test_a_run_of_fewer_prompts_records_each_rejection(store: Store) -> None:
-    message = await asked_together(ask_of(store, Scripted(lambda _: REJECTION)), 19)
-    assert [item.reason for item in message if isinstance(item, Response)] == ["bad_request"] * 19
+    records = await asked_together(ask_of(store, Scripted(lambda _: REJECTION)), 19)
+    assert [item.reason for item in records if isinstance(item, Response)] == ["bad_request"] * 19
 
 
 async def test_a_run_with_one_answer_is_not_stopped(store: Store) -> None:
     count = iter(range(1000))
     model = Scripted(lambda _: says("Long.") if next(count) == 10 else REJECTION)
-    message = await asked_together(ask_of(store, model, held_s=PATIENCE_S), 60)
-    assert Counter(type(item).__name__ for item in message) == {"Response": 60}
+    records = await asked_together(ask_of(store, model, held_s=PATIENCE_S), 60)
+    assert Counter(type(item).__name__ for item in records) == {"Response": 60}
 
 
 async def test_a_run_that_another_process_has_answers_of_is_not_stopped(store: Store) -> None:
     await one(ask_of(store, Scripted(lambda _: says("Long."))), probe_of(100))
-    message = await asked_together(ask_of(store, Scripted(lambda _: REJECTION)), 40)
-    assert Counter(type(item).__name__ for item in message) == {"Response": 40}
+    records = await asked_together(ask_of(store, Scripted(lambda _: REJECTION)), 40)
+    assert Counter(type(item).__name__ for item in records) == {"Response": 40}
 
 
 @pytest.mark.parametrize("why", [Failure.CONTENT_FILTER, Failure.REFUSAL, Failure.TRUNCATED])
 async def test_outcomes_of_single_prompts_stop_no_run(store: Store, why: Failure) -> None:
     model = Scripted(lambda _: CallFailed(why, "Not this one."))
-    message = await asked_together(ask_of(store, model, held_s=PATIENCE_S), 60)
-    assert [item.reason for item in message if isinstance(item, Response)] == [why.value] * 60
+    records = await asked_together(ask_of(store, model, held_s=PATIENCE_S), 60)
+    assert [item.reason for item in records if isinstance(item, Response)] == [why.value] * 60
     assert len(model.calls) == 60
 
 
 async def test_rejected_questions_of_judges_stop_no_run(store: Store) -> None:
     model = Scripted(lambda _: REJECTION)
-    message = await asked_together(ask_of(store, model), 60, purpose=Purpose.JUDGE)
-    assert Counter(type(item).__name__ for item in message) == {"Response": 60}
+    records = await asked_together(ask_of(store, model), 60, purpose=Purpose.JUDGE)
+    assert Counter(type(item).__name__ for item in records) == {"Response": 60}
 
 
 async def test_scores_are_asked_in_two_contexts_stored_and_paid_once(store: Store) -> None:

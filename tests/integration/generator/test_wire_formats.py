@@ -254,12 +254,12 @@ def grumpy() -> Iterator[str]:
             if not message.get("more_body"):
                 break
         status, _, shape = json.loads(body)["model"].partition(":")
-        text = b'{"error": {"code": "%s", "message": "key sk-secret"}}' % shape.encode()
+        content = b'{"error": {"code": "%s", "message": "key sk-secret"}}' % shape.encode()
         if status == "200":
-            text = shape.encode()
+            content = shape.encode()
         headers = [(b"content-type", b"application/json"), (b"retry-after-ms", b"1500")]
         await send({"type": "http.response.start", "status": int(status), "headers": headers})
-        await send({"type": "http.response.body", "body": text})
+        await send({"type": "http.response.body", "body": content})
 
     with model_server(app) as base_url:
         yield base_url
@@ -376,11 +376,11 @@ def test_an_answer_needs_no_more_than_words() -> None:
 
 @pytest.mark.parametrize("wire", ADAPTERS)
 async def test_every_call_says_that_it_is_ours_and_why(wire: str) -> None:
-    message: list[bytes] = []
+    purposes: list[bytes] = []
 
     async def refusing(scope: Any, _: Any, send: Any) -> None:
         if scope["type"] == "http":
-            message.append(dict(scope["headers"])[b"x-biaswatch-purpose"])
+            purposes.append(dict(scope["headers"])[b"x-biaswatch-purpose"])
             await send({"type": "http.response.start", "status": 500, "headers": []})
             await send({"type": "http.response.body", "body": b"{}"})
 
@@ -388,4 +388,4 @@ async def test_every_call_says_that_it_is_ours_and_why(wire: str) -> None:
         async with adapter(wire, url, tell_repeat=False) as model:
             with pytest.raises(CallFailed):
                 await model.ask(call(purpose="monitor"))
-    assert message == [b"monitor"]
+    assert purposes == [b"monitor"]

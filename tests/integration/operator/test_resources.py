@@ -150,11 +150,11 @@ async def test_what_apply_refuses_is_refused_in_the_same_sentence_and_the_last_g
     )
     file = {key: value for key, value in named.items() if key != "suite"}
     request = {**file, "features": wrong, "name": "hiring", "suite_hash": kept}
-    text = (await http.post("/v1/monitors", json=request)).json()["detail"]
-    assert condition(refused, READY)["message"] == text
+    detail = (await http.post("/v1/monitors", json=request)).json()["detail"]
+    assert condition(refused, READY)["message"] == detail
     assert refused["monitorId"] == status["monitorId"]
     await eventually(lambda: cluster.told("Refused"))
-    assert cluster.told("Refused") == [text]
+    assert cluster.told("Refused") == [detail]
 
     await cluster.change("BiasMonitor", "hiring", {"features": MONITOR["features"]})
     await cluster.until(

@@ -392,10 +392,10 @@ async def test_simulated_judges_that_read_nothing_are_named_and_their_votes_do_n
         url = f"http://127.0.0.1:{port}/v1"
         suite, judging = suite_of(planted(8)), Judging(judges=judges, controls_per_kind=20)
         result = await studied(bus, tmp_path, suite, [target], judging, simulator_url=url)
-    text = {(judge.judge, judge.kind): judge.result.reason for judge in result.results.judges}
-    assert text["simulator:approving", "fit"] == "it always says yes"
-    assert text["simulator:approving", "guess"] == "it always says A"
-    assert "right where the right reply is" in (text["simulator:guessing", "fit"] or "")
-    assert text["simulator:copying", "fit"] == "it copies the text back"
-    assert text["simulator:unbiased", "fit"] is None
+    reasons = {(judge.judge, judge.kind): judge.result.reason for judge in result.results.judges}
+    assert reasons["simulator:approving", "fit"] == "it always says yes"
+    assert reasons["simulator:approving", "guess"] == "it always says A"
+    assert "right where the right reply is" in (reasons["simulator:guessing", "fit"] or "")
+    assert reasons["simulator:copying", "fit"] == "it copies the text back"
+    assert reasons["simulator:unbiased", "fit"] is None
     assert all(pair.agreement == {} for pair in result.results.pairs)  # one judge is left

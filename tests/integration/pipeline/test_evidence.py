@@ -128,13 +128,13 @@ def test_a_round_closes_those_before_it_whose_news_was_lost(store: Store, monito
     watch = prepared(store, monitor)
     runs = [round_run(monitor, number) for number in range(4)]
     runs = [runs[0], *(b.model_copy(update={"before": a.id}) for a, b in pairwise(runs))]
-    text = [answered(store, run, gap_of(0.8)) for run in runs]
-    for run, records in zip(runs, text, strict=True):
+    answers = [answered(store, run, gap_of(0.8)) for run in runs]
+    for run, records in zip(runs, answers, strict=True):
         store.records.write([run, *records, closing(run, records)])
-    left = watch(closing(runs[3], text[3]), runs[3])
+    left = watch(closing(runs[3], answers[3]), runs[3])
     assert [item.round for item in left if isinstance(item, Round)] == [0, 1, 2, 3]
     # What was lost may come after all, and says what is known.
-    assert len(watch(closing(runs[1], text[1]), runs[1])) == len(left) / 4
+    assert len(watch(closing(runs[1], answers[1]), runs[1])) == len(left) / 4
     store.records.write([apart])
     for number in range(4):
         play(store, watch, apart, number, gap_of(0.8))

@@ -57,9 +57,9 @@ def suite_of(asked: list[dict[str, Any]]) -> Suite:
 
 
 def correct(question: dict[str, Any], model: str) -> float | None:
-    text = question[f"unifiedqa-t5-11b_pred_{model}"].strip().lower()
+    answer = question[f"unifiedqa-t5-11b_pred_{model}"].strip().lower()
     options = [question[f"ans{i}"].strip().lower() for i in range(3)]
-    return float(options.index(text) == question["label"]) if text in options else None
+    return float(options.index(answer) == question["label"]) if answer in options else None
 
 
 @pytest.mark.parametrize("swapped", [True, False])
@@ -85,8 +85,8 @@ def test_an_exchange_of_unifiedqa_race_for_arc_is_reported_and_none_where_there_
 
     for number in range(ROUNDS):
         play(store, watch, monitor, number, values)  # the name and the fingerprint stay
-    message = {a.what: a.round for a in store.records.of_monitor(Alarm, monitor.monitor_id)}
-    assert (AlarmKind.LEVEL in message) is swapped
-    assert AlarmKind.CHANGE not in message
+    alarm_rounds = {a.what: a.round for a in store.records.of_monitor(Alarm, monitor.monitor_id)}
+    assert (AlarmKind.LEVEL in alarm_rounds) is swapped
+    assert AlarmKind.CHANGE not in alarm_rounds
     if swapped:
-        assert SWAPPED_AT <= message[AlarmKind.LEVEL] < ROUNDS
+        assert SWAPPED_AT <= alarm_rounds[AlarmKind.LEVEL] < ROUNDS

@@ -55,13 +55,13 @@ def watching(since: datetime) -> Monitor:
 def exchange(user: int, answer: int) -> tuple[str, bytes]:
     """Return what a live system in any language publishes, and where."""
     words = "yes" if user % 2 else "yes " * 6
-    text = {
+    payload = {
         "at": datetime.now(UTC).isoformat(), "said_at": datetime.now(UTC).isoformat(),
         "purpose": "production", "source": "support", "key": f"{user}/{answer}",
         "text": words.strip(), "unit_id": f"user-{user}",
         "groups": {"gender": "female" if user % 2 else "male"},
     }  # fmt: skip
-    return "bias.v1.exchange.default.production.support", json.dumps(text).encode()
+    return "bias.v1.exchange.default.production.support", json.dumps(payload).encode()
 
 
 @pytest.mark.parametrize("kept_in", [pytest.param("rows", marks=pytest.mark.slow), "files"])

@@ -143,11 +143,11 @@ def test_the_page_the_terminal_and_the_gauges_show_it_beside_the_readings(
     titles = [column.title for column in table.columns]
     assert {"gap by labels", "gap by readings"} <= {*titles}
     print_monitor(view)
-    message = " ".join(capsys.readouterr().out.split())
-    assert "as labels correct it, gap +" in message
-    assert f"rude: white minus asian, by race disparity {by_labels.gap.value:.3g}" in message
-    assert "ever raises any false alarm by readings is at most 0.05" in message
-    assert "any false alarm by labels, ever, is at most 0.05, beside that" in message
+    output = " ".join(capsys.readouterr().out.split())
+    assert "as labels correct it, gap +" in output
+    assert f"rude: white minus asian, by race disparity {by_labels.gap.value:.3g}" in output
+    assert "ever raises any false alarm by readings is at most 0.05" in output
+    assert "any false alarm by labels, ever, is at most 0.05, beside that" in output
     MonitorMetrics(here.store).run_once()
     labels = ("default", "letters", *COMPARISON.split(":", 1))
     assert MONITOR_LABELLED_GAP.labels(*labels)._value.get() == by_labels.gap.value

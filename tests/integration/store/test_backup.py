@@ -27,7 +27,7 @@ def programs(postgresql_server: Any) -> Path:
     versions = {
         folder: subprocess.check_output([folder / "pg_dump", "--version"]) for folder in folders
     }
-    [match] = [folder for folder, text in versions.items() if f" {number}." in text.decode()]
+    [match] = [folder for folder, version in versions.items() if f" {number}." in version.decode()]
     return match
 
 

@@ -156,7 +156,7 @@ def test_what_judges_were_asked_and_said_about_a_purged_unit_goes_with_it(store:
     store.suites.keep(Suite(name="pairs", extractors=("words",), probes=tuple(pair)), NOW)
     other = make_response(2, probe=make_probe(2, unit_id="couple"))  # a unit that is called so
     store.records.write([*make_judged("Ann was here."), other])
-    [text, verdict] = make_judged("Ann was here.")
+    [response, verdict] = make_judged("Ann was here.")
     of_pair = make_label(
         extractor="oracle", feature="own_a", unit_id="couple", note="Ann was here."
     )
@@ -164,10 +164,10 @@ def test_what_judges_were_asked_and_said_about_a_purged_unit_goes_with_it(store:
     store.records.write([of_pair, of_unit])
     purge_texts(store, PurgeRequest(unit="ann"), NOW)
     late = make_label(**{**of_pair.model_dump(exclude={"id"}), "number": 1})
-    store.records.write([text, verdict, late])  # late copies
+    store.records.write([response, verdict, late])  # late copies
     judged, kept = [
         list(store.records.get(kind, [record.id]))
-        for kind, record in ((Response, text), (Response, other))
+        for kind, record in ((Response, response), (Response, other))
     ]
     [stored] = store.records.all(PairVerdict)
     assert (judged[0].text, judged[0].probe.messages, stored.explanations) == (None, (), {})
@@ -179,9 +179,9 @@ def test_what_judges_were_asked_and_said_about_a_purged_unit_goes_with_it(store:
 def make_part(
     key: str, unit: str | None, tenant: str = "default", at: datetime = AT
 ) -> WaitingPart:
-    text = {"source": "bot", "key": key} | ({"unit": unit} if unit else {})
+    answer = {"source": "bot", "key": key} | ({"unit": unit} if unit else {})
     digest = f"{key}{unit}{tenant}"
-    body = json.dumps(text, ensure_ascii=False)
+    body = json.dumps(answer, ensure_ascii=False)
     return WaitingPart(tenant, "bot", key, digest, at, unit is None, True, body)
 
 
