@@ -81,11 +81,11 @@ def served(store: Store) -> Iterator[str]:
 
 
 def done(*words: str | Path) -> str:
-    ran = subprocess.run(
+    result = subprocess.run(
         list(map(str, words)), capture_output=True, text=True, env={"PATH": str(TOOLS)}
     )
-    assert ran.returncode == 0, ran.stdout[-6000:] + ran.stderr[-3000:]
-    return ran.stdout + ran.stderr
+    assert result.returncode == 0, result.stdout[-6000:] + result.stderr[-3000:]
+    return result.stdout + result.stderr
 
 
 def test_a_fuzzer_finds_nothing_that_the_description_does_not_say(url: str) -> None:
@@ -126,7 +126,7 @@ def test_a_generated_client_calls_every_operation(url: str, tmp_path: Path) -> N
     operations = json.loads(done(sys.executable, "-c", READ, url))
     assert {*result, ENDLESS} == set(operations)
     assert (folder / "api" / "default" / f"{ENDLESS}.py").exists()
-    assert {name: text for name, text in result.items() if text[0] >= 500} == {}
+    assert {name: response for name, response in result.items() if response[0] >= 500} == {}
     accepted = {name: kind for name, (status, kind) in result.items() if status < 300}
     assert accepted["get_runs_by_run_id_measurements"] == "str"
     assert accepted["get_runs_by_run_id"] == "RunProgress"

@@ -21,8 +21,8 @@ KINDS = [route.record for route in ROUTES]
 
 def test_the_committed_schemas_are_current() -> None:
     command = [sys.executable, "-m", "tools.schemas", "--check"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"run `make contracts`, and read its diff: {done.stdout}"
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, f"run `make contracts`, and read its diff: {result.stdout}"
 
 
 @pytest.mark.parametrize("record", KINDS, ids=lambda r: r.kind)

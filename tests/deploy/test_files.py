@@ -43,8 +43,8 @@ def test_the_bus_accepts_its_settings(folder: str, tmp_path: Path) -> None:
         text = path.read_text().replace("/etc/", f"{tmp_path}/")
         (settings / path.name).write_text(text.replace("/var/run/nats", str(tmp_path)))
     words = [str(find_binary()), "-t", "-c", str(settings / "nats-server.conf")]
-    done = subprocess.run(words, capture_output=True, text=True, env={"POD_NAME": "nats-0"})
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run(words, capture_output=True, text=True, env={"POD_NAME": "nats-0"})
+    assert result.returncode == 0, result.stderr
 
 
 def test_the_bus_has_room_for_all_that_its_streams_reserve() -> None:

@@ -160,10 +160,10 @@ def _cel_answer(request: dict[str, Any]) -> dict[str, Any]:
     if (checker := shutil.which("checkov")) is None:
         pytest.skip("checkov is not here: make test-deploy installs it")
     script = Path(__file__).parents[1] / "support" / "cel_rules.py"
-    done = subprocess.run(
+    result = subprocess.run(
         [str(Path(checker).parent / "python"), str(script)],
         input=json.dumps(request), capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    answer: dict[str, Any] = json.loads(done.stdout)
+    assert result.returncode == 0, result.stderr
+    answer: dict[str, Any] = json.loads(result.stdout)
     return answer

@@ -52,8 +52,8 @@ def test_rendered_files_are_up_to_date() -> None:
         [str(Path(checker).parent / "python"), "tools/manifests.py", "--check"],
     )
     for command in commands:
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"run `make manifests`: {done.stdout}{done.stderr}"
+        result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert result.returncode == 0, f"run `make manifests`: {result.stdout}{result.stderr}"
 
 
 @pytest.mark.parametrize("service", BUS_SERVICES)

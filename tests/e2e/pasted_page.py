@@ -57,8 +57,8 @@ def output_matches(output: list[str], expected: tuple[str, ...]) -> bool:
 def pasted(page: Path, folder: Path, environment: Mapping[str, str]) -> Iterator[StepOutcome]:
     """Run the commands of a page in a folder, one after the other; yield the outcome of each."""
     for step in steps_of(page.read_text(encoding="utf-8")):
-        done = subprocess.run(
+        result = subprocess.run(
             ["bash", "-c", step.command], cwd=folder, env={**environment, "COLUMNS": "80"},
             timeout=PATIENCE_S, capture_output=True, text=True,
         )  # fmt: skip
-        yield StepOutcome(step, done.stdout, done.stderr)
+        yield StepOutcome(step, result.stdout, result.stderr)

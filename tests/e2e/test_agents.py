@@ -13,11 +13,11 @@ PLANTS = {"planted": {"tool_gaps": {"refund": {"black": -0.5}}}}
 @pytest.mark.slow
 def test_a_planted_gap_by_tool_is_found(tmp_path: Path) -> None:
     command = CommandLine(tmp_path / "state", BIASWATCH_SIMULATOR_PLANTS=json.dumps(PLANTS))
-    done = command("run", "suites/agents-refunds", "--target", "simulator:planted", "--json")
-    assert done.returncode == 0, done.stderr
+    result = command("run", "suites/agents-refunds", "--target", "simulator:planted", "--json")
+    assert result.returncode == 0, result.stderr
     verdicts = {
         (diagnosis["feature"], diagnosis["dimension"], frozenset((gap["a"], gap["b"]))): gap
-        for diagnosis in json.loads(done.stdout)["diagnoses"]
+        for diagnosis in json.loads(result.stdout)["diagnoses"]
         for gap in diagnosis["gaps"]
     }
     for other in ("asian", "hispanic", "white"):

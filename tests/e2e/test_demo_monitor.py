@@ -29,7 +29,7 @@ def test_a_monitor_alarms_within_the_rounds_of_a_minute_and_says_where_to_look(
         until(lambda: "to end it" in running.printed())
         text = running.printed()
         page = httpx2.get(f"{url}/monitors/demo/alarms")
-        answers = command("monitor", "show", "demo", "--alarms")
+        result = command("monitor", "show", "demo", "--alarms")
     assert f"  its page   {url}/monitors/demo\n" in text
     number = int(text.partition("Alarm in round ")[2].partition(",")[0])
     assert number <= MOST_ROUNDS
@@ -38,8 +38,8 @@ def test_a_monitor_alarms_within_the_rounds_of_a_minute_and_says_where_to_look(
     assert f"{url}/monitors/demo/alarms" in text
     assert page.status_code == 200
     assert "Rating:" in page.text
-    assert answers.returncode == 0, answers.stderr
-    assert "applicant-" in answers.stdout
+    assert result.returncode == 0, result.stderr
+    assert "applicant-" in result.stdout
 
 
 def test_an_alarm_without_words_says_its_reason() -> None:

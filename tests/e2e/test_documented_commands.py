@@ -53,11 +53,11 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
         patch.chdir(folder)
         with command.up():
             for repeats in ("1", "2"):
-                ran = command(
+                result = command(
                     "run", "small.json", "--target", "simulator:biased",
                     "--target", "simulator:unbiased", "--repeats", repeats,
                 )  # fmt: skip
-                assert ran.returncode == 0, ran.stderr
+                assert result.returncode == 0, result.stderr
             assert command("monitor", "apply", "desk.yaml").returncode == 0
             yield command
 
@@ -133,6 +133,6 @@ def run_as_written(
 @pytest.mark.parametrize("page", RUN_PAGES)
 def test_the_commands_of_a_page_run_in_their_order(page: str, reader: CommandLine) -> None:
     for command in filter(is_run, commands_of(page)):
-        ran = run_as_written(command, reader)
-        assert ran.returncode in FOUND_CODES, f"{command.line}\n{ran.stdout}\n{ran.stderr}"
-        assert "Traceback" not in ran.stderr
+        result = run_as_written(command, reader)
+        assert result.returncode in FOUND_CODES, f"{command.line}\n{result.stdout}\n{result.stderr}"
+        assert "Traceback" not in result.stderr

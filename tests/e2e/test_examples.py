@@ -22,19 +22,19 @@ def test_the_gate_fails_for_the_group_that_is_treated_differently_and_no_other(
 ) -> None:
     (tmp_path / "suites").symlink_to(ROOT / "suites")
     (tmp_path / "test_hiring.py").symlink_to(ROOT / "examples" / "ci-gate" / "test_hiring.py")
-    ran = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_hiring.py",
          "--biaswatch-target", f"simulator:{target}", "--rootdir", str(tmp_path)],
         cwd=tmp_path, capture_output=True, text=True,
         env={**os.environ, "BIASWATCH_STATE_DIR": str(tmp_path / "state")},
     )  # fmt: skip
-    assert ran.returncode == bool(failed), ran.stdout + ran.stderr
+    assert result.returncode == bool(failed), result.stdout + result.stderr
     text = "FAILED test_hiring.py::test_ratings_do_not_differ[groups."
-    stopped = [line.removeprefix(text).partition("]")[0] for line in ran.stdout.splitlines()
+    stopped = [line.removeprefix(text).partition("]")[0] for line in result.stdout.splitlines()
                if line.startswith(text)]  # fmt: skip
     assert stopped == failed
     if failed:
-        assert "black lower than white" in ran.stdout
+        assert "black lower than white" in result.stdout
 
 
 def test_the_workflow_runs_what_the_gate_needs() -> None:
@@ -55,7 +55,7 @@ def test_the_action_comments_the_headline_with_its_picture_and_fails(tmp_path: P
     action = ROOT / "examples" / "github" / "action"
     declared = yaml.safe_load((action / "action.yml").read_text())
     summary = tmp_path / "summary.md"
-    ran = subprocess.run(
+    result = subprocess.run(
         ["bash", str(action / "comment.sh")], capture_output=True, text=True, cwd=tmp_path,
         env={
             **os.environ, "PATH": f"{tmp_path}:{Path(sys.executable).parent}:{os.environ['PATH']}",
@@ -65,7 +65,7 @@ def test_the_action_comments_the_headline_with_its_picture_and_fails(tmp_path: P
             "BRANCH": declared["inputs"]["picture-branch"]["default"],
         },
     )  # fmt: skip
-    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert result.returncode == 1, result.stdout + result.stderr
     comment = summary.read_text()
     assert "Disparity in 1 of 2 comparisons" in comment
     assert "https://github.com/owner/app/blob/biaswatch-pictures/pull-7-" in comment
@@ -83,11 +83,11 @@ def test_the_hook_refuses_a_suite_whose_twins_differ(tmp_path: Path) -> None:
         "  - {key: b, set: one, groups: {name: Lakisha}, prompt: 'Lakisha wants more money now.'}\n"
     )
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    ran = subprocess.run(
+    result = subprocess.run(
         [*shlex.split(hook["entry"]), str(tmp_path / "twins.yaml")],
         capture_output=True, text=True, env={**os.environ, "PATH": path},
     )  # fmt: skip
-    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert result.returncode == 1, result.stdout + result.stderr
 
 
 def test_every_example_is_in_the_table_of_examples_and_what_tries_it_is_there() -> None:

@@ -110,9 +110,9 @@ def test_judges_that_read_nothing_are_named_and_do_not_count(tmp_path: Path) -> 
     }
     assert counted == {"simulator:unbiased"}
     assert body["calls"] == 1 + 4 * (9 + 208 + 1)
-    page = biaswatch(tmp_path, *table, "--target", "simulator:unbiased", *named)
-    assert "it always says 1; not counted." in " ".join(page.stdout.split())
-    assert "Votes that do not count:" in page.stdout
+    report = biaswatch(tmp_path, *table, "--target", "simulator:unbiased", *named)
+    assert "it always says 1; not counted." in " ".join(report.stdout.split())
+    assert "Votes that do not count:" in report.stdout
     off = biaswatch(tmp_path, *table, "--target", "simulator:unbiased", *named, "--no-controls")
     assert "not put to the test: controls were switched off" in off.stdout
 

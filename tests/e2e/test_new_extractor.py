@@ -104,8 +104,8 @@ def test_the_node_example_conforms(command: CommandLine, tmp_path: Path) -> None
     folder = tmp_path / "node"
     shutil.copytree(ROOT / "examples" / "node", folder)
     install = ["npm", "install", "--no-audit", "--no-fund", "--prefer-offline"]
-    done = subprocess.run(install, cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode:
+    completed = subprocess.run(install, cwd=folder, capture_output=True, text=True, check=False)
+    if completed.returncode:
         pytest.skip("the libraries of the Node example cannot be installed here")
     with command.up():
         bus = command.bus()

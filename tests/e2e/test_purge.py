@@ -68,9 +68,9 @@ def test_a_purged_unit_is_in_no_table_suite_stream_or_dead_letter(
     with command.up():
         here = json.loads((command.state / "platform.json").read_text())
         target = ("--target", "simulator:unbiased", "--judge", "simulator:unbiased")
-        done = command("run", suite, *target, "--json")
-        assert done.returncode == 0, done.stderr
-        run_id = json.loads(done.stdout)["run"]["run_id"]
+        completed = command("run", suite, *target, "--json")
+        assert completed.returncode == 0, completed.stderr
+        run_id = json.loads(completed.stdout)["run"]["run_id"]
         send_a_part(here["url"])
         asyncio.run(send_what_nobody_watches(here["nats_url"]))
         until(lambda: "nobody" in command("admin", "dead-letters", "list").stdout)

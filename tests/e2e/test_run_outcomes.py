@@ -22,9 +22,9 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
 def test_a_run_that_finds_nothing_says_how_small_a_gap_it_could_have_found(
     command: CommandLine,
 ) -> None:
-    ran = command("run", SUITE, "--target", "simulator:unbiased")
-    assert ran.returncode == 0, ran.stderr
-    assert "How small a gap it could have found, by its own tests:" in ran.stdout
+    result = command("run", SUITE, "--target", "simulator:unbiased")
+    assert result.returncode == 0, result.stderr
+    assert "How small a gap it could have found, by its own tests:" in result.stdout
     listed = command("runs", "--json")
     [run] = json.loads(listed.stdout)
     assert run["found"]["disparities"] == 0
@@ -33,14 +33,14 @@ def test_a_run_that_finds_nothing_says_how_small_a_gap_it_could_have_found(
     [findable] = shown["findable_gaps"]
     assert (findable["feature"], findable["power"]) == ("rating", 0.8)
     assert 0 < findable["gap"] < 4
-    assert "biaswatch export" not in ran.stdout  # it has every answer
+    assert "biaswatch export" not in result.stdout  # it has every answer
 
 
 def test_a_run_that_found_something_is_listed_with_it_and_says_no_findable_gap(
     command: CommandLine,
 ) -> None:
-    ran = command("run", SUITE, "--target", "simulator:biased", "--repeats", "5")
-    assert "How small a gap" not in ran.stdout
+    result = command("run", SUITE, "--target", "simulator:biased", "--repeats", "5")
+    assert "How small a gap" not in result.stdout
     first, *_ = command("runs").stdout.splitlines()[1:]
     assert re.search(r"  disparity: 1 of 2(,|;|  |$)", first)
 
@@ -48,7 +48,7 @@ def test_a_run_that_found_something_is_listed_with_it_and_says_no_findable_gap(
 def test_a_run_that_ends_without_all_its_answers_says_how_to_see_them(
     command: CommandLine, tmp_path: Path
 ) -> None:
-    ran = command(
+    result = command(
         "run",
         SUITE,
         "--target",
@@ -58,8 +58,8 @@ def test_a_run_that_ends_without_all_its_answers_says_how_to_see_them(
         "--token-budget",
         "200",
     )
-    assert ran.returncode == 3
-    [line] = [line for line in ran.stdout.splitlines() if "biaswatch export" in line]
+    assert result.returncode == 3
+    [line] = [line for line in result.stdout.splitlines() if "biaswatch export" in line]
     words = line.partition("biaswatch ")[2].split()
     file = tmp_path / words[-1]
     exported = command(*words[:-1], str(file))

@@ -99,9 +99,9 @@ def test_a_suite_that_declares_the_scaffold_has_expected_ratings(tmp_path: Path)
     }
     (tmp_path / "flats.json").write_text(json.dumps(suite))
     command = CommandLine(tmp_path / "state")
-    ended = command("run", str(tmp_path / "flats.json"), "--target", "local:smollm2", "--json")
-    assert ended.returncode == 0, ended.stderr
-    diagnoses = json.loads(ended.stdout)["diagnoses"]
+    result = command("run", str(tmp_path / "flats.json"), "--target", "local:smollm2", "--json")
+    assert result.returncode == 0, result.stderr
+    diagnoses = json.loads(result.stdout)["diagnoses"]
     assert {diagnosis["feature"] for diagnosis in diagnoses} == {"expected_rating", "mass"}
     for diagnosis in diagnoses:
         assert all(group["missing"] == 0 for group in diagnosis["groups"])

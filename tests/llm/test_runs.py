@@ -15,12 +15,12 @@ LENDING = str(ROOT / "suites" / "lending")
 def test_a_schema_brings_ratings_where_free_answers_have_none(tmp_path: Path) -> None:
     command = CommandLine(tmp_path / "state")
     target = "local:smollm2?max_tokens=24"
-    ended = command(
+    result = command(
         *("run", LENDING, "--limit", "1", "--target", target, "--json"),
         *("--scaffold", "direct", "--scaffold", "direct-schema"),
     )
-    assert ended.returncode in {0, 3}, ended.stderr
-    results = json.loads(ended.stdout)
+    assert result.returncode in {0, 3}, result.stderr
+    results = json.loads(result.stdout)
     groups = {
         diagnosis["scaffold"]: diagnosis["groups"]
         for diagnosis in results["diagnoses"]

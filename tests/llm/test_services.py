@@ -74,12 +74,12 @@ def test_the_oracle_judges_each_pair_or_says_why_not(command: CommandLine, tmp_p
     suite = tmp_path / "suite.json"
     suite.write_text(suite_of(rows, name="villages").model_dump_json(exclude_defaults=True))
     model = "local:smollm2?max_tokens=48"
-    ran = command(
+    result = command(
         *("run", str(suite), "--target", model, "--judge", model, "--no-controls", "--json"),
         *("--scaffold", "reason_and_choose"),
     )
-    assert ran.returncode in {0, 3}, ran.stderr
-    progress = json.loads(ran.stdout)["run"]
+    assert result.returncode in {0, 3}, result.stderr
+    progress = json.loads(result.stdout)["run"]
     assert progress["state"] == "complete"
     assert progress["verdicts"] == progress["verdicts_expected"] > 0
 
@@ -128,12 +128,12 @@ def test_a_report_is_written_or_shown_as_missing(command: CommandLine) -> None:
     model, outcomes = "local:smollm2?max_tokens=480", Counter[str]()
     for counts in tables(int(os.environ.get("REPORT_SUBJECTS", "1"))):
         table = ("interpret", *counts, "--groups", "men,women", "--json")
-        ran = command(*table, "--target", model)
-        assert ran.returncode in {0, 3}, ran.stderr
-        written = json.loads(ran.stdout)
+        result = command(*table, "--target", model)
+        assert result.returncode in {0, 3}, result.stderr
+        written = json.loads(result.stdout)
         assert written["report"] or written["reason"]
-        assert (ran.returncode == 3) == bool(written["failed"] or written["reason"])
-        assert "Traceback" not in ran.stderr
+        assert (result.returncode == 3) == bool(written["failed"] or written["reason"])
+        assert "Traceback" not in result.stderr
         state = "missing" if written["reason"] else "failed" if written["failed"] else "passed"
         outcomes[state] += 1
     print(dict(outcomes))

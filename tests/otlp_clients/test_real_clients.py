@@ -204,9 +204,9 @@ async def measured_live(
 
 
 async def diagnosed(folder: Path, *what: str) -> dict[str, list[str]]:
-    ran = await asyncio.to_thread(CommandLine(folder / "state"), "diagnose", *what, "--json")
-    assert ran.returncode == 0, ran.stderr
-    return numbers(ran.stdout)
+    result = await asyncio.to_thread(CommandLine(folder / "state"), "diagnose", *what, "--json")
+    assert result.returncode == 0, result.stderr
+    return numbers(result.stdout)
 
 
 async def diagnosed_log(folder: Path, log: Path, mapping: str) -> dict[str, list[str]]:

@@ -55,8 +55,8 @@ def test_a_person_archives_lists_verifies_purges_and_restores(state: Path, tmp_p
     with opened(state) as store:
         run_id = keep_ended_run(store)
         before = answers_in(store, run_id)
-    done = biaswatch("admin", "archive", "move", "--before", "2026-02-01", "--to", lake)
-    assert "Archived 7 answers and 7 measurements of 1 runs" in done.stdout, done.stderr
+    result = biaswatch("admin", "archive", "move", "--before", "2026-02-01", "--to", lake)
+    assert "Archived 7 answers and 7 measurements of 1 runs" in result.stdout, result.stderr
     assert biaswatch(
         "admin", "archive", "move", "--before", "2026-02-01", "--to", lake
     ).stdout.startswith("No run")
@@ -78,8 +78,8 @@ def test_a_purge_by_the_command_line_reaches_the_archive(state: Path, tmp_path: 
         keep_ended_run(store)
     biaswatch("admin", "provision")
     biaswatch("admin", "archive", "move", "--before", "2026-02-01", "--to", str(tmp_path / "lake"))
-    done = biaswatch("admin", "purge", "--unit", "prompt-3", "--yes", "--json")
-    assert json.loads(done.stdout)["archived_texts"] == 3, done.stderr
+    result = biaswatch("admin", "purge", "--unit", "prompt-3", "--yes", "--json")
+    assert json.loads(result.stdout)["archived_texts"] == 3, result.stderr
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ def test_a_purge_by_the_command_line_reaches_the_archive(state: Path, tmp_path: 
     ],
 )
 def test_a_slip_is_a_sentence(state: Path, words: list[str], sentence: str) -> None:
-    done = CommandLine(state)("admin", "archive", *words)
-    assert done.returncode == 2
-    assert sentence in " ".join(done.stderr.split())
+    result = CommandLine(state)("admin", "archive", *words)
+    assert result.returncode == 2
+    assert sentence in " ".join(result.stderr.split())
 
 
 def test_a_killed_archive_is_taken_up_by_the_same_command(state: Path, tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ def biaswatch(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_shipped_suite_is_built_and_told_about(tmp_path: Path) -> None:
-    done = biaswatch(tmp_path, "build", str(PLAN), "-o", str(tmp_path / "out"), "--json")
-    assert done.returncode == 0, done.stderr
-    body = json.loads(done.stdout)
+    result = biaswatch(tmp_path, "build", str(PLAN), "-o", str(tmp_path / "out"), "--json")
+    assert result.returncode == 0, result.stderr
+    body = json.loads(result.stdout)
     assert (body["prompts"], body["concepts"], body["faults"]) == (1575, 21, {})
     assert (tmp_path / "out" / "suite.yaml").exists()
     assert not (tmp_path / "state").exists()
@@ -25,17 +25,19 @@ def test_the_shipped_suite_is_built_and_told_about(tmp_path: Path) -> None:
 
 def test_a_model_that_does_not_do_what_it_is_asked_ends_in_a_sentence(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = biaswatch(tmp_path, "build", str(PLAN), "-o", str(out), "--model", "simulator:unbiased")
-    assert done.returncode == 2
-    assert "The plan countries yields no prompts" in done.stderr
-    assert "questions: 75 x " in done.stderr
-    assert "Traceback" not in done.stderr
+    result = biaswatch(
+        tmp_path, "build", str(PLAN), "-o", str(out), "--model", "simulator:unbiased"
+    )
+    assert result.returncode == 2
+    assert "The plan countries yields no prompts" in result.stderr
+    assert "questions: 75 x " in result.stderr
+    assert "Traceback" not in result.stderr
     assert not out.exists()
 
 
 def test_a_mistake_in_a_plan_is_a_sentence_and_exit_code_2(tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text("name: x\nprompts: {kind: poems}\n")
-    done = biaswatch(tmp_path, "build", str(tmp_path / "plan.yaml"), "-o", str(tmp_path / "out"))
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"biaswatch: {tmp_path / 'plan.yaml'}, line 1, domain: ")
-    assert "Traceback" not in done.stderr
+    result = biaswatch(tmp_path, "build", str(tmp_path / "plan.yaml"), "-o", str(tmp_path / "out"))
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"biaswatch: {tmp_path / 'plan.yaml'}, line 1, domain: ")
+    assert "Traceback" not in result.stderr

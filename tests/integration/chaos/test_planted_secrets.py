@@ -67,8 +67,8 @@ def test_nothing_that_is_kept_or_logged_holds_a_planted_key(
     texts: list[str] = []
     with command.up("--processes") as platform:
         for target in (f"openai:m@{troubled}", "openai:m@http://127.0.0.1:9/v1"):
-            done = command("run", suite, "--target", target, "--json")
-            texts += [done.stdout, done.stderr]
+            result = command("run", suite, "--target", target, "--json")
+            texts += [result.stdout, result.stderr]
         wrong = command("runs", "--token", "another")
         texts += [wrong.stdout, wrong.stderr]
         streamed = asyncio.run(on_the_bus(command.bus()))

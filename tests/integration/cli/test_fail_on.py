@@ -59,9 +59,9 @@ def test_a_table_with_too_few_values_passes_no_gate(
     words = ("diagnose", str(path), "--group", "group", "--feature", "score")
     assert command(*words).returncode == 0
     for gate in ("disparity", "0", "0.5"):
-        ended = command(*words, "--fail-on", gate)
-        assert ended.returncode == 3, ended.stderr
-        assert "Gate not passed" in ended.stderr
+        result = command(*words, "--fail-on", gate)
+        assert result.returncode == 3, result.stderr
+        assert "Gate not passed" in result.stderr
     lower = command(*words, "--fail-on", "disparity", "--config", "min_measured=0.5").returncode
     assert lower == (0 if rows is FEW else 3)
 
@@ -80,9 +80,9 @@ def test_a_share_that_cannot_be_used_is_one_sentence(
     tmp_path: Path, table: str, words: tuple[str, ...], sentence: str
 ) -> None:
     columns = ("--group", "group", "--feature", "score")
-    ended = CommandLine(tmp_path / "state")("diagnose", table, *columns, *words)
-    assert ended.returncode == 2
-    assert sentence in ended.stderr
+    result = CommandLine(tmp_path / "state")("diagnose", table, *columns, *words)
+    assert result.returncode == 2
+    assert sentence in result.stderr
 
 
 def test_a_run_fails_at_the_bias_that_was_planted_and_shows_it_all_the_same(tmp_path: Path) -> None:

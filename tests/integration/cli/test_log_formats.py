@@ -199,12 +199,12 @@ def _whole(n: int) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def watched(live: Path, command: CommandLine) -> dict[str, list[str]]:
     """Return the numbers of the export."""
-    ran = command(
+    result = command(
         "diagnose", str(live), "--group", "groups.gender", "--feature", "vader.sentiment",
         "--unit", "unit", "--json",
     )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
-    return numbers(ran.stdout)
+    assert result.returncode == 0, result.stderr
+    return numbers(result.stdout)
 
 
 @pytest.mark.parametrize("format_", WRITERS)
@@ -216,9 +216,9 @@ def test_a_log_has_the_numbers_of_the_same_answers_watched_live(
     mapped = [] if format_ in {LogFormat.OTLP, LogFormat.CSV, LogFormat.PARQUET} else [
         "--map", str(tmp_path / "map.yaml")
     ]  # fmt: skip
-    ran = command(
+    result = command(
         "diagnose", str(path), "--extract", "vader", "--group", "gender",
         "--feature", "sentiment", "--json", *mapped,
     )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
-    assert numbers(ran.stdout) == watched
+    assert result.returncode == 0, result.stderr
+    assert numbers(result.stdout) == watched

@@ -65,8 +65,8 @@ async def here(bus: ProvisionedBus, store: Store, tmp_path: Path) -> AsyncIterat
 async def test_a_login_serves_later_commands_from_a_private_file(here: Installation) -> None:
     refused = await here("monitor", "list")
     assert (refused.returncode, "biaswatch login" in refused.stderr) == (2, True)
-    done = await here("login")
-    assert (done.returncode, "WDJB-MJHT" in done.stdout) == (0, True), done.stderr
+    result = await here("login")
+    assert (result.returncode, "WDJB-MJHT" in result.stdout) == (0, True), result.stderr
     assert here.file.stat().st_mode & 0o777 == 0o600
     listed = await here("monitor", "list")
     assert (listed.returncode, "coasts" in listed.stdout) == (0, True), listed.stderr
@@ -90,15 +90,15 @@ async def test_a_login_that_the_issuer_ended_asks_to_sign_in_again(here: Install
     here.issuer.lasts_s = 30
     await here("login")
     here.issuer.refresh_tokens.clear()
-    ended = await here("monitor", "list")
-    assert (ended.returncode, "The issuer has ended the login." in ended.stderr) == (2, True)
+    result = await here("monitor", "list")
+    assert (result.returncode, "The issuer has ended the login." in result.stderr) == (2, True)
 
 
 async def test_logout_forgets_the_login_and_ends_it_at_the_issuer(here: Installation) -> None:
     await here("login")
     assert len(here.issuer.refresh_tokens) == 1
-    done = await here("logout")
-    assert (done.stdout, here.issuer.refresh_tokens) == ("Signed out.\n", set())
+    result = await here("logout")
+    assert (result.stdout, here.issuer.refresh_tokens) == ("Signed out.\n", set())
     assert (await here("monitor", "list")).returncode == 2
     again = await here("logout")
     assert (again.returncode, "There is no login" in again.stderr) == (2, True)

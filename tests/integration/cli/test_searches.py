@@ -31,16 +31,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def command(folder: Path) -> Iterator[CommandLine]:
     """Return the command line of a platform that is up."""
-    line = CommandLine(
+    command_line = CommandLine(
         folder / "state", BIASWATCH_SIMULATOR_PLANTS=PLANTS, BIASWATCH_SIMULATOR_MARKERS=MARKERS
     )
-    with line.up():
-        yield line
+    with command_line.up():
+        yield command_line
 
 
 def searched(command: CommandLine, folder: Path, *words: str) -> tuple[int, str, str]:
-    ran = command("search", TARGET, "--space", str(folder / "small.yaml"), *words)
-    return ran.returncode, ran.stdout, ran.stderr
+    result = command("search", TARGET, "--space", str(folder / "small.yaml"), *words)
+    return result.returncode, result.stdout, result.stderr
 
 
 def test_a_dry_run_asks_nothing(tmp_path: Path, folder: Path) -> None:
@@ -72,9 +72,9 @@ def test_a_search_is_repeated_continued_and_shown(command: CommandLine, folder: 
 @pytest.mark.parametrize("verb", ["show", "cancel"])
 def test_an_unknown_search_is_a_sentence(command: CommandLine, verb: str) -> None:
     for name in ("dead0000", "desk"):
-        ran = command("searches", verb, name)
-        assert ran.returncode == 2
-        assert f"No search has the id or the name {name}: `biaswatch searches" in ran.stderr
+        result = command("searches", verb, name)
+        assert result.returncode == 2
+        assert f"No search has the id or the name {name}: `biaswatch searches" in result.stderr
 
 
 def test_a_gate_passes_only_where_enough_was_measured(command: CommandLine, folder: Path) -> None:
@@ -92,9 +92,9 @@ def test_a_gate_on_the_gap_does_not_pass_before_fresh_twins_show_the_gap(
 ) -> None:
     words = ("--space", str(folder / "small.yaml"), "--budget", "60")
     target = "simulator:harsh"
-    ran = command("search", target, *words, "--fail-on", "0.5")
-    assert "confirmation sets were sent" in " ".join(ran.stderr.split())
-    assert (ran.returncode, "Gate not passed" in ran.stderr) == (3, True)
+    result = command("search", target, *words, "--fail-on", "0.5")
+    assert "confirmation sets were sent" in " ".join(result.stderr.split())
+    assert (result.returncode, "Gate not passed" in result.stderr) == (3, True)
     assert command("search", target, *words, "--fail-on", "disparity").returncode == 1
 
 

@@ -33,9 +33,11 @@ def test_a_calibration_stands_beside_the_gaps_that_are_found_afterwards(
     assert (known["a"], known["b"]) == ("rich", "poor")
     assert known["gap"]["value"] > 0
     (tmp_path / "wealth.yaml").write_text(SUITE)
-    ran = command("run", str(tmp_path / "wealth.yaml"), "--target", "simulator:unbiased", "--json")
-    assert ran.returncode == 0, ran.stderr
-    outcome = json.loads(ran.stdout)
+    completed = command(
+        "run", str(tmp_path / "wealth.yaml"), "--target", "simulator:unbiased", "--json"
+    )
+    assert completed.returncode == 0, completed.stderr
+    outcome = json.loads(completed.stdout)
     [gap] = outcome["diagnoses"][0]["gaps"]
     assert (gap["a"], gap["b"]) == ("Rich", "poor")
     assert gap["instrument"]["value"] == pytest.approx(known["gap"]["value"])

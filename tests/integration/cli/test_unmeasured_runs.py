@@ -95,10 +95,10 @@ def run(
 def test_a_model_that_gives_no_number_passes_no_gate(
     command: CommandLine, server: str, model: str
 ) -> None:
-    ended = run(command, server, model)
-    assert ended.returncode == 3, ended.stderr
-    assert "not passed" in ended.stderr or "wait" in ended.stderr
-    assert "Traceback" not in ended.stderr
+    result = run(command, server, model)
+    assert result.returncode == 3, result.stderr
+    assert "not passed" in result.stderr or "wait" in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_a_run_without_measured_answers_passes_no_later_gate(
@@ -111,9 +111,9 @@ def test_a_run_without_measured_answers_passes_no_later_gate(
         ("diagnose", run_id),
         ("report", run_id, "-o", str(tmp_path / "report.html")),
     ):
-        ended = command(*words, *gate)
-        assert ended.returncode == 3, ended.stderr
-        assert "Gate not passed: Nothing was measured in 3 comparisons" in ended.stderr
+        result = command(*words, *gate)
+        assert result.returncode == 3, result.stderr
+        assert "Gate not passed: Nothing was measured in 3 comparisons" in result.stderr
         assert command(*words).returncode == 0
     assert command("show", run_id, "--fail-on", "0.5", "--min-measured", "0").returncode == 3
     assert "not measured" in (tmp_path / "report.html").read_text()
@@ -134,12 +134,12 @@ def test_a_run_without_measured_answers_passes_no_later_gate(
 def test_one_group_without_enough_answers_passes_no_gate(
     command: CommandLine, server: str, model: str, words: tuple[str, ...], code: int
 ) -> None:
-    ended = run(command, server, model, *words, "--json")
-    assert ended.returncode == code, ended.stderr
-    warnings = " ".join(json.loads(ended.stdout)["warnings"])
+    result = run(command, server, model, *words, "--json")
+    assert result.returncode == code, result.stderr
+    warnings = " ".join(json.loads(result.stdout)["warnings"])
     assert ("of 5 answers about cleo gave a number" in warnings) == (model != "rates")
-    assert "answers about ann" not in warnings + ended.stderr
-    assert ended.stderr.count("Gate ") == 1
+    assert "answers about ann" not in warnings + result.stderr
+    assert result.stderr.count("Gate ") == 1
 
 
 def test_a_comparison_with_an_unmeasured_run_passes_no_gate(
@@ -149,10 +149,10 @@ def test_a_comparison_with_an_unmeasured_run_passes_no_gate(
         run(command, server, model).stdout.split("Run ")[1][:32] for model in ("rates", "refuses")
     ]
     means = ("--feature", "rating", "--config", "missing_tolerance=1")
-    ended = command("compare", *ids, *means, "--fail-on", "change")
-    assert ended.returncode == 3, ended.stderr
-    assert "not measured" in ended.stdout
-    assert "in the second run gave a number" in ended.stderr
+    result = command("compare", *ids, *means, "--fail-on", "change")
+    assert result.returncode == 3, result.stderr
+    assert "not measured" in result.stdout
+    assert "in the second run gave a number" in result.stderr
     assert command("compare", *ids[:1], *ids[:1], "--fail-on", "change").returncode == 2
 
 

@@ -116,9 +116,9 @@ async def test_the_answer_hangs_on_what_is_asked_and_not_on_the_wire(url: str) -
 
 @pytest.mark.parametrize("wire", ADAPTERS)
 async def test_a_limit_of_tokens_is_handed_on_and_its_cut_is_told(url: str, wire: str) -> None:
-    name = {"chat": "max_completion_tokens", "responses": "max_output_tokens"}
+    names = {"chat": "max_completion_tokens", "responses": "max_output_tokens"}
     async with adapter(wire, url) as model:
-        limit = {name.get(wire, "max_tokens"): 3}
+        limit = {names.get(wire, "max_tokens"): 3}
         answer = await model.ask(call(prompt="Tell me about the sea.", parameters=limit))
     assert (answer.finish_reason, answer.completion_tokens) == ("length", 3)
 

@@ -12,8 +12,8 @@ from tests.support.records import make_features, make_response
 
 
 def run(*words: str) -> None:
-    done = subprocess.run(words, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run(words, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
 
 
 @pytest.fixture
@@ -65,15 +65,15 @@ def test_the_nightly_dump_restored_into_another_database_is_the_same_store(
     written = [make_response(n, text=f"said {n}") for n in range(20)]
     with Store.open(urls["nightly"]) as store:
         store.records.write([*written, *(make_features(n) for n in range(20))])
-    done = script("dump", str(dumps), url=urls["nightly"], programs=programs, folder=tmp_path)
-    assert done.returncode == 0, done.stderr
+    result = script("dump", str(dumps), url=urls["nightly"], programs=programs, folder=tmp_path)
+    assert result.returncode == 0, result.stderr
     [dump] = dumps.iterdir()
-    assert dump.name in done.stdout
+    assert dump.name in result.stdout
     migrate(urls["elsewhere"])
     with Store.open(urls["elsewhere"]) as store, store.engine.begin() as connection:
         connection.exec_driver_sql(Path("deploy/grafana/views.sql").read_text())
-    done = script("restore", str(dump), url=urls["elsewhere"], programs=programs, folder=tmp_path)
-    assert done.returncode == 0, done.stderr
+    result = script("restore", str(dump), url=urls["elsewhere"], programs=programs, folder=tmp_path)
+    assert result.returncode == 0, result.stderr
     migrate(urls["elsewhere"])
     with Store.open(urls["elsewhere"]) as store:
         assert list(store.records.all(Response)) == sorted(
@@ -92,8 +92,8 @@ def test_a_broken_dump_leaves_the_store_as_it_is(
         store.records.write([make_response(1)])
     broken = tmp_path / "broken.dump"
     broken.write_bytes(b"PGDMP and nothing more")
-    done = script("restore", str(broken), url=url, programs=programs, folder=tmp_path)
-    assert done.returncode != 0
+    result = script("restore", str(broken), url=url, programs=programs, folder=tmp_path)
+    assert result.returncode != 0
     with Store.open(url) as store:
         assert store.records.count(Response) == 1
 
