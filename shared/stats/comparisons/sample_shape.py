@@ -17,7 +17,7 @@ class SampleShape:
     """Standard deviation of the sample, with n."""
     quartile_range: float
     skewness: float
-    """0 where all values are equal."""
+    """0 for a flat sample."""
     is_flat: bool
     """True where the spread is only rounding."""
     is_at_ends: bool
@@ -42,15 +42,15 @@ def shape_of(values: Vector) -> SampleShape:
 
 
 def _shape_of(values: Vector) -> SampleShape:
-    is_constant = bool(values[0] == values[-1])
+    flat = is_flat(values)  # then squares may be too small to be computed
     return SampleShape(
         units=len(values),
         mean=float(values.mean()),
         variance=float(values.var(ddof=1)),
         deviation=float(values.std()),
         quartile_range=quartile_range(values),
-        skewness=0.0 if is_constant else skewness_of(values),
-        is_flat=is_flat(values),
+        skewness=0.0 if flat else skewness_of(values),
+        is_flat=flat,
         is_at_ends=bool(((values == values[0]) | (values == values[-1])).all()),
     )
 

@@ -101,7 +101,9 @@ def _suits_welch(shape: SampleShape, units: int) -> bool:
 def is_spread(shape: SampleShape, bounds: Bounds) -> bool:
     """Return whether a sample of three different values or more is spread over its range."""
     least = max(MIN_SD_SHARE * (bounds[1] - bounds[0]), 1e-300)
-    if shape.units < MIN_SPREAD_UNITS or sqrt(shape.variance) < least or shape.is_at_ends:
+    if shape.units < MIN_SPREAD_UNITS or shape.is_flat or shape.is_at_ends:
+        return False
+    if sqrt(shape.variance) < least:
         return False
     return abs(shape.skewness) <= MAX_SKEWNESS_PER_ROOT_N * sqrt(shape.units)
 

@@ -73,7 +73,15 @@ def test_rare_values_that_no_unit_has_shown_make_no_disparity() -> None:
 
 
 @pytest.mark.parametrize(
-    "values", [[1.0] * 8, [1.0, 5.0] * 4, [3.0, 3.5] * 4, [1.0] * 9 + [5.0], [1.0, 3.0, 5.0]]
+    "values",
+    [
+        [0.0] * 7 + [6e-138],
+        [1.0] * 8,
+        [1.0, 5.0] * 4,
+        [3.0, 3.5] * 4,
+        [1.0] * 9 + [5.0],
+        [1.0, 3.0, 5.0],
+    ],
 )
 def test_samples_that_could_hide_far_values_are_not_spread(values: list[float]) -> None:
     assert not is_spread(shape_of(np.array(values)), RATINGS)
