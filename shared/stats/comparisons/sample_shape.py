@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from biaswatch.shared.stats.samples import ContentCache, Vector, is_flat
 
 
@@ -42,7 +44,7 @@ def shape_of(values: Vector) -> SampleShape:
 
 
 def _shape_of(values: Vector) -> SampleShape:
-    flat = is_flat(values)  # then squares may be too small to be computed
+    flat = is_flat(values)
     return SampleShape(
         units=len(values),
         mean=float(values.mean()),
@@ -64,5 +66,7 @@ def quartile_range(values: Vector) -> float:
 def skewness_of(values: Vector) -> float:
     """Return the skewness of values that are not all equal."""
     deviations = values - values.mean()
+    _, exponent = np.frexp(np.abs(deviations).max())
+    deviations = np.ldexp(deviations, -exponent)  # cubes of values near 1e-138 would be 0
     squares = deviations * deviations  # many times as fast as a power of 3
     return float((squares * deviations).mean() / squares.mean() ** 1.5)
