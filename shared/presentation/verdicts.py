@@ -9,7 +9,9 @@ from biaswatch.shared.formatting import COULD_UNDO, number, p_equals
 from biaswatch.shared.presentation.questions import question_remarks
 from biaswatch.shared.stats.estimate import DIFFERS, TOO_FEW, Question, SummaryWord, Verdict
 
-SHIFTS = "An interval contains each gap that the test would not reject if all twins had the same gap."
+SHIFTS = (
+    "An interval contains every gap that the test would not reject if all twins had the same gap."
+)
 MEAN_GAPS = "With a known range, the mean gap's interval also allows for rare, far larger shifts."
 ANSWERED = {
     Question.SAME_TREATMENT: "whether twins are treated differently",
