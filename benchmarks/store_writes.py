@@ -4,7 +4,7 @@ Per answer: its expectation, its paid call, the response with its probe, the fea
 extractor and the arrival, in the transactions of planner, generator and recorder; answers arrive
 out of order. Printed for each stretch: CPU, and the bytes given to the disk with the log (for
 PostgreSQL, its log and the pages of a checkpoint), beside the bytes kept. The bars at 200,000
-answers: 3 times the bytes kept, and 1.2 times the CPU of the first 5,000. `--hashed` has ids
+answers: 3 times the bytes kept, and 1.2 times the CPU of the first quarter. `--hashed` has ids
 without an order; `--database postgresql` starts a server.
 """
 
@@ -222,14 +222,15 @@ def measured(kind: str, amount: int, *, hashed: bool) -> int:
             _show(stretches[-1], amount)
         per_answer = (disk.kept() - kept) / amount
         average = (disk.written() - written) / amount
-    last = stretches[-max(1, len(stretches) // 4) :]  # a stretch alone has one checkpoint or none
-    cpu = fmean(stretch[1] for stretch in last) / stretches[0][1]
+    quarter = max(1, len(stretches) // 4)  # a stretch alone has one checkpoint or none
+    first, last = stretches[:quarter], stretches[-quarter:]
+    cpu = fmean(stretch[1] for stretch in last) / fmean(stretch[1] for stretch in first)
     ratio = fmean(stretch[2] for stretch in last) / per_answer
     print(
         f"{kind}, ids {'of hashes' if hashed else 'in order'}: kept {per_answer:,.0f} bytes an"
         f" answer, written {average:,.0f} on average\nthe last quarter of {amount:,}: {ratio:.2f}"
-        f" times what is kept (bar {BAR_WRITTEN:g});\n{cpu:.2f} times the CPU of the first"
-        f" {STRETCH:,} (bar {BAR_CPU:g})"
+        f" times what is kept (bar {BAR_WRITTEN:g});\n{cpu:.2f} times the CPU of the first quarter"
+        f" (bar {BAR_CPU:g})"
     )
     return (ratio > BAR_WRITTEN) + (cpu > BAR_CPU)
 
