@@ -223,9 +223,9 @@ def measured(kind: str, amount: int, *, hashed: bool) -> int:
         per_answer = (disk.kept() - kept) / amount
         average = (disk.written() - written) / amount
     quarter = max(1, len(stretches) // 4)  # a stretch alone has one checkpoint or none
-    first, last = stretches[:quarter], stretches[-quarter:]
-    cpu = fmean(stretch[1] for stretch in last) / fmean(stretch[1] for stretch in first)
-    ratio = fmean(stretch[2] for stretch in last) / per_answer
+    beginning, end = stretches[:quarter], stretches[-quarter:]
+    cpu = fmean(stretch[1] for stretch in end) / fmean(stretch[1] for stretch in beginning)
+    ratio = fmean(stretch[2] for stretch in end) / per_answer
     print(
         f"{kind}, ids {'of hashes' if hashed else 'in order'}: kept {per_answer:,.0f} bytes an"
         f" answer, written {average:,.0f} on average\nthe last quarter of {amount:,}: {ratio:.2f}"
