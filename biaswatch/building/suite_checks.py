@@ -1,4 +1,4 @@
-"""Checks of a suite before any model is asked: twins, names, answers, size, random factors."""
+"""Checks of a suite, without calls to a model: twins, names, answers, size, random factors."""
 
 import re
 from collections import Counter

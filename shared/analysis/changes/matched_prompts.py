@@ -133,11 +133,11 @@ def matched_prompts(runs: Sequence[tuple[str, Observations, Observations]]) -> M
     """
     first = runs[0][1]
     keys = [[prompt_keys(domain, run[side]) for domain, *run in runs] for side in (0, 1)]
-    keys_of_sides = [[key for keys_of_run in side for key in keys_of_run] for side in keys]
-    shared = sorted(set(keys_of_sides[0]) & set(keys_of_sides[1]), key=str)
+    keys_by_side = [[key for keys_of_run in side for key in keys_of_run] for side in keys]
+    shared = sorted(set(keys_by_side[0]) & set(keys_by_side[1]), key=str)
     row_of = {key: row for row, key in enumerate(shared)}
     values = [np.concatenate([run[side].values for _, *run in runs]) for side in (0, 1)]
-    before, after = (_answers(*run, row_of) for run in zip(keys_of_sides, values, strict=True))
+    before, after = (_answers(*run, row_of) for run in zip(keys_by_side, values, strict=True))
     seen = np.concatenate([before.values, after.values])
     place = {
         key: (run, row)
@@ -163,8 +163,8 @@ def matched_prompts(runs: Sequence[tuple[str, Observations, Observations]]) -> M
         random={name: [run.random[name][row] for run, row in places] for name in first.random},
         before=before,
         after=after,
-        only_before=len(set(keys_of_sides[0]) - set(keys_of_sides[1])),
-        only_after=len(set(keys_of_sides[1]) - set(keys_of_sides[0])),
+        only_before=len(set(keys_by_side[0]) - set(keys_by_side[1])),
+        only_after=len(set(keys_by_side[1]) - set(keys_by_side[0])),
     )
 
 

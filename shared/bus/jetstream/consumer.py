@@ -70,7 +70,7 @@ class JetStreamConsumer:
         self._in_hand: dict[str, MessageInHand] = {}
         """By the subject of the acknowledgement."""
         self._records_in_hand = 0
-        """Of all durables; summed as records come and go, because every answer asks for it."""
+        """The sum over all durables; kept up to date, because every acknowledgement reads it."""
         self._lost: str | None = None
         self._closed = False
         self._wake = asyncio.Event()

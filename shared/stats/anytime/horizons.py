@@ -100,9 +100,9 @@ def sequential_bounds(looks: int, alpha: float) -> Bounds:
 
 
 def _crossings(bounds: Floats, drift: float, spend: Floats | None = None) -> Floats:
-    """Return the probability of a first crossing at each look; find bounds that spend so much.
+    """Return the probability of a first crossing at each look, and set bounds to `spend`.
 
-    The path B(t) = sqrt(t) z(t) is kept as its density on a grid, below the bounds so far.
+    The path B(t) = sqrt(t) z(t) is kept as its density on a grid, below all earlier bounds.
     """
     looks = len(bounds)
     grid = np.arange(-GRID_END, GRID_END + GRID_STEP / 2, GRID_STEP)
@@ -195,7 +195,7 @@ def _normal_scores(
 
 
 def looks_needed(drift_per_look: float, looks: int, alpha: float, power: float = 0.8) -> int | None:
-    """Return the look by which a gap is found with this probability; None if by none.
+    """Return the first look with at least this power; None if all looks have less.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ class SampleShape:
     units: int
     mean: float
     variance: float
-    """Of the population, with n - 1."""
+    """Estimate for the population, with n - 1."""
     deviation: float
     """Standard deviation of the sample, with n."""
     quartile_range: float
